@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How every C file of the tree is compiled: laneway_compile(target).
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(laneway_warnings
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wvla -Wundef -Wstrict-prototypes
+    -Wmissing-prototypes -Wformat=2 -Wnull-dereference)
+if(LANEWAY_WERROR)
+    list(APPEND laneway_warnings -Werror)
+endif()
+
+set(laneway_sanitize_options "")
+if(LANEWAY_SANITIZE)
+    # Assertions stay on here: NDEBUG belongs to the builds that are measured.
+    set(laneway_sanitize_options
+        -fsanitize=${LANEWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -UNDEBUG)
+endif()
+
+function(laneway_compile target)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_compile_options(${target} PRIVATE ${laneway_warnings} -fno-math-errno ${laneway_sanitize_options})
+endfunction()
+
+if(LANEWAY_SANITIZE)
+    add_link_options(-fsanitize=${LANEWAY_SANITIZE})
+endif()

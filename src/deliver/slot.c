@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory and references of slots and batches. */
+#include "deliver/slot.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static uint64_t cells(const lw__slot_shape *shape)
+{
+    return shape->rows * shape->context;
+}
+
+uint64_t lw__slot_bytes(const lw__slot_shape *shape)
+{
+    uint64_t row = sizeof(lw__row_segments) + sizeof(uint64_t) + (shape->digests ? 32 : 0) +
+                   4 * sizeof(lw_segment);
+    return cells(shape) * (3 * shape->token_bytes + 2) + shape->rows * row;
+}
+
+static void slot_reset(lw__slot *slot, uint64_t rows)
+{
+    for (uint64_t i = 0; slot->segments != NULL && i < rows; i++) {
+        lw__free(slot->segments[i].items);
+    }
+    lw__free(slot->segments);
+    lw__free(slot->tokens);
+    lw__free(slot->positions);
+    lw__free(slot->labels);
+    lw__free(slot->loss_mask);
+    lw__free(slot->document_starts);
+    lw__free(slot->row_digests);
+    lw__free(slot->valid_tokens);
+}
+
+static lw_status slot_init(lw__slot *slot, lw__shelf *shelf, lw_error *err)
+{
+    const lw__slot_shape *shape = &shelf->shape;
+    size_t count = (size_t)cells(shape);
+    *slot = (lw__slot){.shelf = shelf};
+    slot->tokens = lw__alloc_array(count, shape->token_bytes);
+    slot->positions = lw__alloc_array(count, shape->token_bytes);
+    slot->labels = lw__alloc_array(count, shape->token_bytes);
+    slot->loss_mask = lw__alloc(count);
+    slot->document_starts = lw__alloc(count);
+    slot->row_digests = shape->digests ? lw__alloc_array(shape->rows, 32) : NULL;
+    slot->valid_tokens = lw__alloc_array(shape->rows, sizeof *slot->valid_tokens);
+    slot->segments = lw__alloc_zero(shape->rows, sizeof *slot->segments);
+    bool fine = slot->tokens != NULL && slot->positions != NULL && slot->labels != NULL &&
+                slot->loss_mask != NULL && slot->document_starts != NULL &&
+                slot->valid_tokens != NULL && slot->segments != NULL &&
+                (slot->row_digests != NULL || !shape->digests);
+    return fine ? LW_OK : lw__fail_nomem(err, lw__slot_bytes(shape), "a slot");
+}
+
+static void shelf_destroy(lw__shelf *shelf)
+{
+    for (size_t i = 0; shelf->slots != NULL && i < shelf->slot_count; i++) {
+        slot_reset(&shelf->slots[i], shelf->shape.rows);
+    }
+    pthread_mutex_destroy(&shelf->lock);
+    lw__free(shelf->slots);
+    lw__free(shelf);
+}
+
+lw_status lw__shelf_create(const lw__slot_shape *shape, size_t slot_count, lw__shelf **out,
+                           lw_error *err)
+{
+    lw__shelf *shelf = lw__alloc_zero(1, sizeof *shelf);
+    lw_status status = LW_OK;
+    *out = NULL;
+    if (shelf == NULL) {
+        return lw__fail_nomem(err, sizeof *shelf, "the slots");
+    }
+    shelf->shape = *shape;
+    shelf->references = 1;
+    pthread_mutex_init(&shelf->lock, NULL);
+    shelf->slots = lw__alloc_zero(slot_count, sizeof *shelf->slots);
+    if (shelf->slots == NULL) {
+        status = lw__fail_nomem(err, slot_count * sizeof *shelf->slots, "the slots");
+    }
+    for (; status == LW_OK && shelf->slot_count < slot_count; shelf->slot_count++) {
+        status = slot_init(&shelf->slots[shelf->slot_count], shelf, err);
+    }
+    if (status < 0) {
+        shelf_destroy(shelf);
+        return status;
+    }
+    *out = shelf;
+    return LW_OK;
+}
+
+void lw__shelf_retain(lw__shelf *shelf)
+{
+    pthread_mutex_lock(&shelf->lock);
+    shelf->references++;
+    pthread_mutex_unlock(&shelf->lock);
+}
+
+void lw__shelf_release(lw__shelf *shelf)
+{
+    pthread_mutex_lock(&shelf->lock);
+    bool last = --shelf->references == 0;
+    pthread_mutex_unlock(&shelf->lock);
+    if (last) {
+        shelf_destroy(shelf);
+    }
+}
+
+void lw__slot_release(lw__slot *slot)
+{
+    lw__shelf *shelf = slot->shelf;
+    pthread_mutex_lock(&shelf->lock);
+    bool last = --slot->references == 0;
+    if (last && shelf->freed != NULL) {
+        shelf->freed(shelf->ctx, slot);
+    }
+    pthread_mutex_unlock(&shelf->lock);
+}
+
+lw_status lw__batch_create(lw__slot *slot, uint64_t first, uint64_t rows, uint64_t first_row,
+                           lw_batch **out, lw_error *err)
+{
+    lw_batch *batch = lw__alloc(sizeof *batch);
+    *out = NULL;
+    if (batch == NULL) {
+        return lw__fail_nomem(err, sizeof *batch, "a batch");
+    }
+    *batch = (lw_batch){
+        .slot = slot, .references = 1, .first = first, .rows = rows, .first_row = first_row};
+    pthread_mutex_lock(&slot->shelf->lock);
+    slot->references++;
+    slot->shelf->references++;
+    pthread_mutex_unlock(&slot->shelf->lock);
+    *out = batch;
+    return LW_OK;
+}
+
+void lw_batch_retain(lw_batch *batch)
+{
+    pthread_mutex_lock(&batch->slot->shelf->lock);
+    batch->references++;
+    pthread_mutex_unlock(&batch->slot->shelf->lock);
+}
+
+void lw_batch_release(lw_batch *batch)
+{
+    if (batch == NULL) {
+        return;
+    }
+    lw__shelf *shelf = batch->slot->shelf;
+    pthread_mutex_lock(&shelf->lock);
+    bool last = --batch->references == 0;
+    pthread_mutex_unlock(&shelf->lock);
+    if (last) {
+        lw__slot_release(batch->slot);
+        lw__free(batch);
+        lw__shelf_release(shelf);
+    }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Carries: what a chain's accumulators hold, as references and integers (docs/checkpoints.md).
+ *
+ * A segment takes one byte of flags and source, and a few for the block (as a difference from the
+ * last one of its source), the document and, unless it is the whole document, its range. Counts of
+ * whole documents are not written: re-making the tokens brings them back.
+ */
+#include "engine/chain.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+/* Flags of a segment's first byte; the source is above them, or follows when it is SOURCE_LONG. */
+#define SEGMENT_WHOLE 1u
+#define SEGMENT_PART 2u
+#define SEGMENT_SOURCE_SHIFT 2
+#define SEGMENT_SOURCE_LONG 63u
+
+/* The last j of each source; sources beyond these are coded without a difference. */
+#define CODED_SOURCES 64u
+
+typedef struct coder {
+    uint64_t last[CODED_SOURCES];
+} coder;
+
+struct lw_writer {
+    lw__bytes *bytes;
+    coder coder;
+    uint64_t records;
+};
+
+struct lw_reader {
+    lw__reader *from;
+    coder coder;
+    lw__chain *chain;
+    size_t stage;
+    lw__remake_list *remake;
+};
+
+/* ---- saving --------------------------------------------------------------------------------- */
+
+static uint64_t *last_of(coder *state, uint32_t source)
+{
+    return source < CODED_SOURCES ? &state->last[source] : NULL;
+}
+
+static void put_segment(lw_writer *carry, const lw_segment *segment, uint64_t j, bool whole)
+{
+    lw__bytes *bytes = carry->bytes;
+    uint32_t source = segment->source < SEGMENT_SOURCE_LONG ? segment->source : SEGMENT_SOURCE_LONG;
+    uint64_t *last = last_of(&carry->coder, segment->source);
+    lw__bytes_put_u8(bytes, (uint8_t)(source << SEGMENT_SOURCE_SHIFT | (whole ? SEGMENT_WHOLE : 0u) |
+                                      (segment->part != 0 ? SEGMENT_PART : 0u)));
+    if (source == SEGMENT_SOURCE_LONG) {
+        lw__bytes_put_varint(bytes, segment->source);
+    }
+    lw__bytes_put_signed(bytes, (int64_t)(j - (last != NULL ? *last : 0)));
+    if (last != NULL) {
+        *last = j;
+    }
+    if (segment->part != 0) {
+        lw__bytes_put_varint(bytes, segment->part);
+    }
+    lw__bytes_put_varint(bytes, segment->document);
+    if (!whole) {
+        lw__bytes_put_varint(bytes, segment->first);
+        lw__bytes_put_varint(bytes, segment->count);
+    }
+}
+
+static void put_row(lw_writer *carry, const lw__row *row)
+{
+    lw__bytes_put_varint(carry->bytes, row->piece_count << 1 | (row->followed ? 1u : 0u));
+    lw__bytes_put_varint(carry->bytes, row->fill);
+    if (row->followed) {
+        lw__bytes_put_signed(carry->bytes, row->follower);
+    }
+    for (size_t i = 0; i < row->piece_count; i++) {
+        const lw__piece *piece = &row->pieces[i];
+        put_segment(carry, &piece->segment, piece->j, piece->whole);
+    }
+}
+
+static void put_document(lw_writer *carry, const lw__doc *doc)
+{
+    lw__bytes_put_varint(carry->bytes, doc->length);
+    lw__bytes_put_varint(carry->bytes, doc->token_count);
+    put_segment(carry, &doc->place, doc->j, true);
+}
+
+void lw_writer_put(lw_writer *carry, uint64_t value)
+{
+    lw__bytes_put_varint(carry->bytes, value);
+}
+
+void lw_writer_record(lw_writer *carry, const lw_record *rec)
+{
+    carry->records++;
+    lw__bytes_put_u8(carry->bytes, (uint8_t)rec->kind);
+    if (rec->kind == LW__ROW) {
+        put_row(carry, &rec->u.row);
+    } else {
+        put_document(carry, &rec->u.doc);
+    }
+}
+
+static lw_status save_stage(const lw__stage *stage, lw__bytes *out, lw_error *err)
+{
+    lw_writer carry = {.bytes = out};
+    if (stage->operator.type->acc_save != NULL) {
+        LW__TRY(stage->operator.type->acc_save(stage->acc, &carry, err));
+    }
+    if (carry.records != stage->held) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: %llu records held, %llu saved",
+                        stage->operator.type->name, (unsigned long long)stage->held,
+                        (unsigned long long)carry.records);
+    }
+    return LW_OK;
+}
+
+lw_status lw__chain_save(const lw__chain *chain, lw__bytes *out, lw_error *err)
+{
+    for (size_t i = 0; i < chain->stage_count; i++) {
+        LW__TRY(save_stage(&chain->stages[i], out, err));
+    }
+    return out->failed ? lw__fail_nomem(err, out->count, "a marker") : LW_OK;
+}
+
+/* ---- loading -------------------------------------------------------------------------------- */
+
+static lw_status fail_carry(lw_error *err)
+{
+    return lw__fail(err, LW_E_CORRUPT, "state: a lane's carry ends early or holds impossible numbers");
+}
+
+static void get_segment(lw_reader *carry, lw_segment *segment, uint64_t *j, bool *whole)
+{
+    uint8_t head = lw__reader_u8(carry->from);
+    *segment = (lw_segment){.source = head >> SEGMENT_SOURCE_SHIFT};
+    if (segment->source == SEGMENT_SOURCE_LONG) {
+        segment->source = (uint32_t)lw__reader_varint(carry->from);
+    }
+    uint64_t *last = last_of(&carry->coder, segment->source);
+    *j = (uint64_t)lw__reader_signed(carry->from) + (last != NULL ? *last : 0);
+    if (last != NULL) {
+        *last = *j;
+    }
+    segment->part = (head & SEGMENT_PART) != 0 ? (uint32_t)lw__reader_varint(carry->from) : 0;
+    segment->document = lw__reader_varint(carry->from);
+    *whole = (head & SEGMENT_WHOLE) != 0;
+    if (!*whole) {
+        segment->first = lw__reader_varint(carry->from);
+        segment->count = lw__reader_varint(carry->from);
+    }
+}
+
+static lw_status get_row(lw_reader *carry, lw_record *rec, lw_error *err)
+{
+    lw__row *row = &rec->u.row;
+    uint64_t head = lw__reader_varint(carry->from);
+    row->fill = lw__reader_varint(carry->from);
+    row->followed = (head & 1) != 0;
+    if (row->followed) {
+        row->follower = (int32_t)lw__reader_signed(carry->from);
+    }
+    if (row->fill > rec->context || head >> 1 > row->fill || carry->from->failed) {
+        return fail_carry(err);
+    }
+    for (uint64_t left = head >> 1; left > 0; left--) {
+        LW__TRY(lw__row_reserve(row, err));
+        lw__piece *piece = &row->pieces[row->piece_count++];
+        *piece = (lw__piece){.tail = LW__NO_TOKEN};
+        get_segment(carry, &piece->segment, &piece->j, &piece->whole);
+    }
+    return LW_OK;
+}
+
+static void get_document(lw_reader *carry, lw__doc *doc)
+{
+    bool whole;
+    doc->length = lw__reader_varint(carry->from);
+    doc->token_count = (size_t)lw__reader_varint(carry->from);
+    get_segment(carry, &doc->place, &doc->j, &whole);
+}
+
+static lw_status remember(lw__remake_list *list, lw_record *rec, lw_error *err)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        lw_record **items = lw__resize_array(list->items, capacity, sizeof *items);
+        if (items == NULL) {
+            return lw__fail_nomem(err, capacity * sizeof *items, "a restore");
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = rec;
+    return LW_OK;
+}
+
+uint64_t lw_reader_get(lw_reader *carry)
+{
+    return lw__reader_varint(carry->from);
+}
+
+lw_status lw_reader_record(lw_reader *carry, lw_record **out, lw_error *err)
+{
+    lw__store *store = carry->chain->store;
+    uint8_t kind = lw__reader_u8(carry->from);
+    *out = NULL;
+    if (carry->from->failed || kind > LW__ROW) {
+        return fail_carry(err);
+    }
+    lw_record *rec = NULL;
+    if (kind == LW__ROW) {
+        LW__TRY(lw__store_row(store, &rec, err));
+        LW__TRY(get_row(carry, rec, err));
+    } else {
+        LW__TRY(lw__store_doc(store, &rec, err));
+        get_document(carry, &rec->u.doc);
+    }
+    rec->holder = carry->stage;
+    carry->chain->stages[carry->stage].held++;
+    LW__TRY(remember(carry->remake, rec, err));
+    *out = rec;
+    return carry->from->failed ? fail_carry(err) : LW_OK;
+}
+
+lw_status lw__chain_load(lw__chain *chain, lw__reader *from, lw__remake_list *remake, lw_error *err)
+{
+    for (size_t i = 0; i < chain->stage_count; i++) {
+        lw__stage *stage = &chain->stages[i];
+        lw_reader carry = {.from = from, .chain = chain, .stage = i, .remake = remake};
+        if (stage->operator.type->acc_load != NULL) {
+            LW__TRY(stage->operator.type->acc_load(stage->acc, &carry, err));
+        }
+    }
+    return from->failed ? fail_carry(err) : LW_OK;
+}

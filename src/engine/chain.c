@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passing records down the accumulators, and the sink half of laneway/op.h. */
+#include "engine/chain.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static bool has_accumulator(const lw__operator *operator)
+{
+    return operator->type->acc_push != NULL;
+}
+
+static lw_status open_stage(lw__chain *chain, const lw__operator *operator, lw_error *err)
+{
+    lw__stage *stage = &chain->stages[chain->stage_count];
+    *stage = (lw__stage){.operator = *operator};
+    stage->sink = (lw_sink){.type = operator->type, .chain = chain, .stage = chain->stage_count};
+    LW__TRY(operator->type->acc_create(operator->op, &chain->context, &stage->acc, err));
+    chain->stage_count++;
+    return LW_OK;
+}
+
+lw_status lw__chain_open(lw__chain *chain, const lw__operator *operators, size_t operator_count,
+                         const lw_op_context *context, lw__store *store, lw_error *err)
+{
+    *chain = (lw__chain){.context = *context, .store = store};
+    chain->stages = lw__alloc_zero(operator_count, sizeof *chain->stages);
+    if (chain->stages == NULL) {
+        return lw__fail_nomem(err, operator_count * sizeof *chain->stages, "a lane's operators");
+    }
+    for (size_t i = 0; i < operator_count; i++) {
+        if (has_accumulator(&operators[i])) {
+            LW__TRY(open_stage(chain, &operators[i], err));
+        }
+    }
+    return LW_OK;
+}
+
+void lw__chain_close(lw__chain *chain)
+{
+    for (size_t i = 0; i < chain->stage_count; i++) {
+        chain->stages[i].operator.type->acc_destroy(chain->stages[i].acc);
+    }
+    lw__free(chain->stages);
+    *chain = (lw__chain){0};
+}
+
+static void leave(lw__chain *chain, lw_record *row)
+{
+    row->holder = LW__NO_HOLDER;
+    row->next = NULL;
+    if (chain->out_head == NULL) {
+        chain->out_head = row;
+    } else {
+        chain->out_tail->next = row;
+    }
+    chain->out_tail = row;
+    chain->out_count++;
+}
+
+/* Gives a record to a stage, or out of the chain after the last one. */
+static lw_status forward(lw__chain *chain, size_t index, lw_record *rec, lw_error *err)
+{
+    if (index == chain->stage_count) {
+        leave(chain, rec);
+        return LW_OK;
+    }
+    lw__stage *stage = &chain->stages[index];
+    rec->holder = index;
+    stage->held++;
+    LW__TRY(stage->operator.type->acc_push(stage->acc, rec, &stage->sink, err));
+    if (rec->holder == index && rec->kind == LW__DOCUMENT) {
+        return lw__doc_detach(rec, err);
+    }
+    return LW_OK;
+}
+
+lw_status lw__chain_push(lw__chain *chain, lw_record *document, lw_error *err)
+{
+    return forward(chain, 0, document, err);
+}
+
+static lw_status check_empty(const lw__stage *stage, lw_error *err)
+{
+    if (stage->held > 0) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: %llu records still held after the flush, expected none",
+                        stage->operator.type->name, (unsigned long long)stage->held);
+    }
+    return LW_OK;
+}
+
+lw_status lw__chain_flush(lw__chain *chain, lw_error *err)
+{
+    for (size_t i = 0; i < chain->stage_count; i++) {
+        lw__stage *stage = &chain->stages[i];
+        if (stage->operator.type->acc_flush != NULL) {
+            LW__TRY(stage->operator.type->acc_flush(stage->acc, &stage->sink, err));
+        }
+        LW__TRY(check_empty(stage, err));
+    }
+    return LW_OK;
+}
+
+uint64_t lw__chain_held_rows(const lw__chain *chain)
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < chain->stage_count; i++) {
+        bool of_rows = chain->stages[i].operator.type->phase == LW_PHASE_ROW;
+        held += of_rows ? chain->stages[i].held : 0;
+    }
+    return held;
+}
+
+/* ---- sinks of accumulators ------------------------------------------------------------------ */
+
+/* Takes a record off the books of the stage that holds it. */
+static lw_status take(lw_sink *sink, lw_record *rec, const char *verb, lw_error *err)
+{
+    if (rec->holder != sink->stage) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: %s a record that it does not hold",
+                        sink->type->name, verb);
+    }
+    rec->holder = LW__NO_HOLDER;
+    sink->chain->stages[sink->stage].held--;
+    return LW_OK;
+}
+
+static lw__kind kind_put_by(const lw_sink *sink)
+{
+    return sink->type->phase == LW_PHASE_DOCUMENT ? LW__DOCUMENT : LW__ROW;
+}
+
+static lw_status account_text(lw_sink *sink, lw_record *rec, bool dropped, lw_error *err)
+{
+    lw__text_pass *texts = sink->texts;
+    if (texts == NULL || texts->next == texts->count || texts->group[texts->next] != rec) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: documents put or dropped out of order",
+                        sink->type->name);
+    }
+    texts->next++;
+    rec->u.raw.dropped = dropped;
+    return LW_OK;
+}
+
+lw_status lw_sink_put(lw_sink *sink, lw_record *rec, lw_error *err)
+{
+    if (sink->chain == NULL) {
+        return account_text(sink, rec, false, err);
+    }
+    LW__TRY(take(sink, rec, "puts", err));
+    if (rec->kind != kind_put_by(sink)) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: puts a %s, expected a %s", sink->type->name,
+                        rec->kind == LW__ROW ? "row" : "document",
+                        rec->kind == LW__ROW ? "document" : "row");
+    }
+    sink->chain->packed += sink->type->phase == LW_PHASE_PACK;
+    return forward(sink->chain, sink->stage + 1, rec, err);
+}
+
+lw_status lw_sink_drop(lw_sink *sink, lw_record *rec, lw_error *err)
+{
+    if (sink->chain == NULL) {
+        return account_text(sink, rec, true, err);
+    }
+    LW__TRY(take(sink, rec, "drops", err));
+    if (rec->kind == LW__ROW) {
+        sink->chain->lost_rows++;
+        sink->chain->dropped_tokens += rec->u.row.fill;
+    } else {
+        sink->chain->dropped++;
+        sink->chain->dropped_tokens += rec->u.doc.length;
+    }
+    lw__store_put(sink->chain->store, rec);
+    return LW_OK;
+}
+
+lw_status lw_sink_use(lw_sink *sink, lw_record *document, lw_error *err)
+{
+    if (sink->chain == NULL || document->kind != LW__DOCUMENT) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: uses up what is no document", sink->type->name);
+    }
+    LW__TRY(take(sink, document, "uses up", err));
+    if (document->u.doc.used != document->u.doc.length) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: %llu of a document's tokens in rows, expected %llu",
+                        sink->type->name, (unsigned long long)document->u.doc.used,
+                        (unsigned long long)document->u.doc.length);
+    }
+    lw__store_put(sink->chain->store, document);
+    return LW_OK;
+}
+
+lw_status lw_sink_row(lw_sink *sink, lw_record **row, lw_error *err)
+{
+    *row = NULL;
+    if (sink->chain == NULL || sink->type->phase != LW_PHASE_PACK) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: makes a row, expected only of packers",
+                        sink->type->name);
+    }
+    LW__TRY(lw__store_row(sink->chain->store, row, err));
+    (*row)->holder = sink->stage;
+    sink->chain->stages[sink->stage].held++;
+    return LW_OK;
+}

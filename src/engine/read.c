@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The READ half: one part from storage to token ids, on whatever thread is free.
+ *
+ * Stateless: the result depends on the part alone. The thread's scratch (text, documents, arena)
+ * keeps its size from part to part; what outlives the task is copied into memory of just its size.
+ */
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "engine/stream.h"
+
+/* A document's ids in the arena. */
+typedef struct lw__span {
+    size_t offset;
+    uint32_t count;
+    uint32_t dropped;
+} span;
+
+uint64_t lw__part_limit(uint64_t block_bytes)
+{
+    /* One id a byte at most; an entry for each record of some 32 bytes. */
+    return block_bytes * sizeof(int32_t) + block_bytes / 32 * sizeof(lw__entry) + 4096;
+}
+
+void lw__part_reset(lw__part *part)
+{
+    lw__free(part->ids);
+    lw__free(part->entries);
+    lw__free(part->faults);
+    lw__free(part->failure);
+    part->ids = NULL;
+    part->entries = NULL;
+    part->entry_count = 0;
+    part->bytes = 0;
+    part->status = LW_OK;
+    part->faults = NULL;
+    part->failure = NULL;
+}
+
+void lw__scratch_reset(lw__scratch *scratch)
+{
+    lw__encoder_destroy(scratch->encoder);
+    lw__text_reset(&scratch->text);
+    lw__documents_reset(&scratch->documents);
+    lw__arena_reset(&scratch->arena);
+    lw__free(scratch->spans);
+    lw__free(scratch->raws);
+    lw__free(scratch->group);
+    *scratch = (lw__scratch){0};
+}
+
+/* ---- fetching ------------------------------------------------------------------------------- */
+
+static lw_status fetch(lw__part *part, lw__cursor **cursor, lw__scratch *scratch, lw_error *err)
+{
+    lw__stream *stream = part->stream;
+    const lw__dataset *dataset = stream->engine->options.datasets[stream->source];
+    if (*cursor == NULL) {
+        LW__TRY(lw__cursor_open(dataset, part->place.block, part->number, cursor, err));
+    }
+    LW__TRY(lw__cursor_read(*cursor, &scratch->text, &part->last, err));
+    if (part->last) {
+        lw__cursor_close(*cursor);
+        *cursor = NULL;
+    }
+    return LW_OK;
+}
+
+/* ---- DOCUMENT workers ----------------------------------------------------------------------- */
+
+static bool has_workers(const lw__engine *engine)
+{
+    for (size_t i = 0; i < engine->options.operator_count; i++) {
+        const lw_op_type *type = engine->options.operators[i].type;
+        if (type->phase == LW_PHASE_DOCUMENT && type->work != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static lw_status reserve_raws(lw__scratch *scratch, lw_error *err)
+{
+    size_t count = scratch->documents.count;
+    if (count <= scratch->raw_capacity) {
+        return LW_OK;
+    }
+    lw__free(scratch->raws);
+    lw__free(scratch->group);
+    scratch->raw_capacity = 0;
+    scratch->raws = lw__alloc_array(count, sizeof *scratch->raws);
+    scratch->group = lw__alloc_array(count, sizeof *scratch->group);
+    if (scratch->raws == NULL || scratch->group == NULL) {
+        return lw__fail_nomem(err, count * sizeof *scratch->raws, "the texts of a part");
+    }
+    scratch->raw_capacity = count;
+    return LW_OK;
+}
+
+lw_status lw_document_set_text(lw_record *document, const char *data, size_t bytes, lw_error *err)
+{
+    if (document->kind != LW__TEXT || lw__utf8_check(data, bytes) != bytes) {
+        return lw__fail(err, LW_E_OPERATOR, "lw_document_set_text: %s",
+                        document->kind != LW__TEXT ? "not in a DOCUMENT worker"
+                                                   : "the new text is not UTF-8");
+    }
+    char *own = lw__copy_text(data, bytes);
+    if (own == NULL) {
+        return lw__fail_nomem(err, bytes, "a text");
+    }
+    lw__free(document->u.raw.own);
+    document->u.raw = (lw__raw){.text = own, .bytes = bytes, .own = own};
+    return LW_OK;
+}
+
+/* Those not dropped yet; documents with a fault have no text to work on. */
+static size_t gather(lw__scratch *scratch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scratch->documents.count; i++) {
+        if (scratch->documents.items[i].fault == NULL && !scratch->raws[i].u.raw.dropped) {
+            scratch->group[count++] = &scratch->raws[i];
+        }
+    }
+    return count;
+}
+
+static lw_status run_worker(const lw__operator *operator, lw__scratch *scratch, lw_error *err)
+{
+    lw__text_pass pass = {.group = scratch->group, .count = gather(scratch)};
+    lw_sink sink = {.type = operator->type, .texts = &pass};
+    LW__TRY(operator->type->work(operator->op, pass.group, pass.count, &sink, err));
+    if (pass.next != pass.count) {
+        return lw__fail(err, LW_E_OPERATOR, "%s: %zu documents in, %zu accounted for",
+                        operator->type->name, pass.count, pass.next);
+    }
+    return LW_OK;
+}
+
+static lw_status run_workers(const lw__engine *engine, lw__scratch *scratch, lw_error *err)
+{
+    LW__TRY(reserve_raws(scratch, err));
+    for (size_t i = 0; i < scratch->documents.count; i++) {
+        const lw__document *document = &scratch->documents.items[i];
+        scratch->raws[i] = (lw_record){.kind = LW__TEXT, .holder = LW__NO_HOLDER};
+        scratch->raws[i].u.raw = (lw__raw){.text = document->text, .bytes = document->bytes};
+    }
+    for (size_t i = 0; i < engine->options.operator_count; i++) {
+        const lw__operator *operator = &engine->options.operators[i];
+        if (operator->type->phase == LW_PHASE_DOCUMENT && operator->type->work != NULL) {
+            LW__TRY(run_worker(operator, scratch, err));
+        }
+    }
+    return LW_OK;
+}
+
+static void release_raws(lw__scratch *scratch)
+{
+    for (size_t i = 0; i < scratch->documents.count; i++) {
+        lw__free(scratch->raws[i].u.raw.own);
+        scratch->raws[i].u.raw.own = NULL;
+    }
+}
+
+/* ---- tokenizing ----------------------------------------------------------------------------- */
+
+static lw_status reserve_spans(lw__scratch *scratch, lw_error *err)
+{
+    size_t count = scratch->documents.count;
+    if (count <= scratch->span_capacity) {
+        return LW_OK;
+    }
+    lw__free(scratch->spans);
+    scratch->spans = lw__alloc_array(count, sizeof *scratch->spans);
+    scratch->span_capacity = scratch->spans != NULL ? count : 0;
+    return scratch->spans != NULL ? LW_OK
+                                  : lw__fail_nomem(err, count * sizeof(span), "a part's documents");
+}
+
+static lw_status encode_one(lw__scratch *scratch, size_t index, bool worked, lw_error *err)
+{
+    const lw__document *document = &scratch->documents.items[index];
+    span *out = &scratch->spans[index];
+    *out = (span){.offset = scratch->arena.count};
+    const char *text = document->text;
+    size_t bytes = document->bytes;
+    if (document->fault != NULL) {
+        return LW_OK;
+    }
+    if (worked) {
+        const lw__raw *raw = &scratch->raws[index].u.raw;
+        out->dropped = raw->dropped;
+        text = raw->text;
+        bytes = raw->bytes;
+    }
+    if (out->dropped) {
+        return LW_OK;
+    }
+    LW__TRY(lw__encoder_encode(scratch->encoder, text, bytes, &scratch->arena, err));
+    size_t count = scratch->arena.count - out->offset;
+    if (count > UINT32_MAX) {
+        return lw__fail(err, LW_E_UNSUPPORTED, "tokenizer: a document of %zu tokens, expected below 2^32",
+                        count);
+    }
+    out->count = (uint32_t)count;
+    return LW_OK;
+}
+
+static lw_status encode_all(const lw__engine *engine, lw__scratch *scratch, lw_error *err)
+{
+    bool worked = has_workers(engine);
+    lw_status status = LW_OK;
+    scratch->arena.count = 0;
+    LW__TRY(reserve_spans(scratch, err));
+    if (worked) {
+        status = run_workers(engine, scratch, err);
+    }
+    for (size_t i = 0; status == LW_OK && i < scratch->documents.count; i++) {
+        status = encode_one(scratch, i, worked, err);
+    }
+    if (worked && scratch->raw_capacity >= scratch->documents.count) {
+        release_raws(scratch);
+    }
+    return status;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static lw_status copy_faults(lw__part *part, const lw__scratch *scratch, lw_error *err)
+{
+    const lw__documents *documents = &scratch->documents;
+    if (documents->fault_count == 0) {
+        return LW_OK;
+    }
+    part->faults = lw__alloc_array(documents->fault_count, sizeof *part->faults);
+    if (part->faults == NULL) {
+        return lw__fail_nomem(err, documents->fault_count * sizeof *part->faults, "bad records");
+    }
+    return LW_OK;
+}
+
+static lw_status copy_entries(lw__part *part, const lw__scratch *scratch, lw_error *err)
+{
+    const lw__documents *documents = &scratch->documents;
+    const lw__blocks *blocks = &part->stream->engine->blocks[part->stream->source];
+    size_t count = documents->count;
+    size_t faults = 0;
+    if (count == 0) {
+        return LW_OK;
+    }
+    LW__TRY(copy_faults(part, scratch, err));
+    part->entries = lw__alloc_array(count, sizeof *part->entries);
+    part->ids = lw__alloc_array(scratch->arena.count + 1, sizeof *part->ids);
+    if (part->entries == NULL || part->ids == NULL) {
+        return lw__fail_nomem(err, scratch->arena.count * sizeof *part->ids, "a part's tokens");
+    }
+    memcpy(part->ids, scratch->arena.ids, scratch->arena.count * sizeof *part->ids);
+    lw__permutation order = lw__blocks_documents(blocks, part->place.g, part->number, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = blocks->order == LW__ORDER_FILE ? i : (size_t)lw__permutation_at(&order, i);
+        const lw__fault *fault = documents->items[at].fault;
+        lw__entry *entry = &part->entries[i];
+        *entry = (lw__entry){.offset = scratch->spans[at].offset,
+                             .token_count = scratch->spans[at].count,
+                             .dropped = scratch->spans[at].dropped,
+                             .document = at};
+        if (fault != NULL) {
+            part->faults[faults] = *fault;
+            entry->fault = &part->faults[faults++];
+        }
+    }
+    part->entry_count = count;
+    part->bytes = scratch->arena.count * sizeof *part->ids + count * sizeof *part->entries;
+    return LW_OK;
+}
+
+/* What decoding a part took, for the counters. */
+typedef struct timing {
+    uint64_t bytes;
+    uint64_t read_ns;
+    uint64_t parse_ns;
+    uint64_t tokenize_ns;
+} timing;
+
+static lw_status decode(lw__part *part, lw__scratch *scratch, timing *times, lw_error *err)
+{
+    lw__stream *stream = part->stream;
+    const lw__dataset *dataset = stream->engine->options.datasets[stream->source];
+    uint64_t start = lw__clock_ns();
+    part->check = XXH3_64bits(scratch->text.data, scratch->text.count) | 1;
+    LW__TRY(lw__dataset_parse(dataset, &scratch->text, &scratch->documents, err));
+    uint64_t parsed = lw__clock_ns();
+    LW__TRY(encode_all(stream->engine, scratch, err));
+    LW__TRY(copy_entries(part, scratch, err));
+    times->parse_ns = parsed - start;
+    times->tokenize_ns = lw__clock_ns() - parsed;
+    return LW_OK;
+}
+
+static void count_times(lw__engine *engine, const timing *times)
+{
+    engine->counters.read_bytes += times->bytes;
+    engine->counters.read_ns += times->read_ns;
+    engine->counters.parse_ns += times->parse_ns;
+    engine->counters.tokenize_ns += times->tokenize_ns;
+}
+
+/* A failure waits in the part until the lane comes to it, so that it is met in stream order. */
+static void keep_failure(lw__part *part, lw_status status, const lw_error *err)
+{
+    if (status < 0) {
+        lw__part_reset(part);
+        part->status = status;
+        part->failure = lw__alloc_zero(1, sizeof *part->failure);
+        if (part->failure != NULL) {
+            *part->failure = *err;
+        }
+    }
+}
+
+void lw__part_run(lw__task *task, size_t worker)
+{
+    lw__part *part = (lw__part *)task;
+    lw__stream *stream = part->stream;
+    lw__engine *engine = stream->engine;
+    lw__scratch *scratch = &engine->scratch[worker];
+    lw_error err = {0};
+    timing times = {0};
+    uint64_t start = lw__clock_ns();
+    lw_status status = fetch(part, &stream->cursor, scratch, &err);
+    times.read_ns = lw__clock_ns() - start;
+    keep_failure(part, status, &err);
+
+    pthread_mutex_lock(&engine->pool.lock);
+    lw__stream_fetched(stream, part);
+    pthread_mutex_unlock(&engine->pool.lock);
+
+    if (status == LW_OK) {
+        times.bytes = scratch->text.count;
+        status = decode(part, scratch, &times, &err);
+        keep_failure(part, status, &err);
+    }
+    pthread_mutex_lock(&engine->pool.lock);
+    count_times(engine, &times);
+    lw__stream_finished(stream, part);
+    pthread_mutex_unlock(&engine->pool.lock);
+}
+
+lw_status lw__part_read_alone(lw__part *part, size_t worker, lw_error *err)
+{
+    lw__scratch *scratch = &part->stream->engine->scratch[worker];
+    lw__cursor *cursor = NULL;
+    timing times = {0};
+    lw_status status = fetch(part, &cursor, scratch, err);
+    lw__cursor_close(cursor);
+    return status == LW_OK ? decode(part, scratch, &times, err) : status;
+}

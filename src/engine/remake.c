@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Restoring what a carry only names: the tokens of held rows and documents are read again.
+ *
+ * A restored lane has one such task, before its first draw. It goes through the parts that are
+ * named, in order, reading each once, and copies out the documents. Row segments that cover a whole
+ * document learn their token count here, so rows are put together at the end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/lane.h"
+
+/* One document that a held record needs. */
+typedef struct need {
+    uint64_t j;
+    uint32_t source;
+    uint32_t part;
+    uint64_t document;
+    lw__piece *piece; /* of a row, or */
+    lw__doc *doc;     /* a held document */
+    int32_t *tokens;  /* of the piece */
+} need;
+
+typedef struct needs {
+    need *items;
+    size_t count;
+} needs;
+
+static size_t count_needs(const lw__remake_list *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const lw_record *rec = list->items[i];
+        count += rec->kind == LW__ROW ? rec->u.row.piece_count : 1;
+    }
+    return count;
+}
+
+static need need_of(const lw_segment *segment, uint64_t j)
+{
+    return (need){.j = j,
+                  .source = segment->source,
+                  .part = segment->part,
+                  .document = segment->document};
+}
+
+static void gather(const lw__remake_list *list, needs *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        lw_record *rec = list->items[i];
+        if (rec->kind == LW__DOCUMENT) {
+            need *one = &out->items[out->count++];
+            *one = need_of(&rec->u.doc.place, rec->u.doc.j);
+            one->doc = &rec->u.doc;
+            continue;
+        }
+        for (size_t k = 0; k < rec->u.row.piece_count; k++) {
+            lw__piece *piece = &rec->u.row.pieces[k];
+            need *one = &out->items[out->count++];
+            *one = need_of(&piece->segment, piece->j);
+            one->piece = piece;
+        }
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const need *x = a;
+    const need *y = b;
+    if (x->source != y->source) {
+        return x->source < y->source ? -1 : 1;
+    }
+    if (x->j != y->j) {
+        return x->j < y->j ? -1 : 1;
+    }
+    if (x->part != y->part) {
+        return x->part < y->part ? -1 : 1;
+    }
+    return 0;
+}
+
+/* ---- filling one need ----------------------------------------------------------------------- */
+
+static lw_status fail_changed(const lw__part *part, const need *one, lw_error *err)
+{
+    const lw__dataset *dataset = part->stream->engine->options.datasets[part->stream->source];
+    const lw__shard *shard =
+        lw__dataset_shard(dataset, lw__dataset_shard_of(dataset, part->place.block));
+    return lw__fail(err, LW_E_MISMATCH,
+                    "state: \"%s\" block %llu has no such document %llu as when the state was saved",
+                    shard->path, (unsigned long long)(part->place.block - shard->first_block),
+                    (unsigned long long)one->document);
+}
+
+static const lw__entry *find_entry(const lw__part *part, uint64_t document)
+{
+    for (size_t i = 0; i < part->entry_count; i++) {
+        if (part->entries[i].document == document && part->entries[i].fault == NULL) {
+            return &part->entries[i];
+        }
+    }
+    return NULL;
+}
+
+/* The token list after truncation, as the lane saw it when it drew the document. */
+static size_t token_count_of(const lw__settings *settings, const lw__entry *entry)
+{
+    size_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
+    size_t most = (size_t)settings->context + lost;
+    bool cut = settings->overflow == LW__OVERFLOW_TRUNCATE && entry->token_count > most;
+    return cut ? most : entry->token_count;
+}
+
+static int32_t *copy_tokens(const int32_t *tokens, size_t count)
+{
+    int32_t *copy = lw__alloc_array(count + 1, sizeof *copy);
+    if (copy != NULL) {
+        memcpy(copy, tokens, count * sizeof *copy);
+    }
+    return copy;
+}
+
+static lw_status fill_document(const lw__part *part, const lw__entry *entry, need *one,
+                               size_t token_count, lw_error *err)
+{
+    lw__doc *doc = one->doc;
+    if (doc->token_count != token_count) {
+        return fail_changed(part, one, err);
+    }
+    doc->place.epoch = part->place.epoch;
+    doc->place.block = part->place.block;
+    doc->own = copy_tokens(part->ids + entry->offset, token_count);
+    doc->tokens = doc->own;
+    return doc->own != NULL ? LW_OK : lw__fail_nomem(err, token_count * sizeof(int32_t), "a document");
+}
+
+static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *one,
+                            size_t token_count, lw_error *err)
+{
+    const lw__settings *settings = part->stream->engine->settings;
+    lw__piece *piece = one->piece;
+    lw_segment *segment = &piece->segment;
+    size_t length = token_count - (settings->shift == LW__SHIFT_DOCUMENT && token_count > 0);
+    if (piece->whole) {
+        segment->count = length;
+    }
+    if (segment->count == 0 || segment->first > length || segment->count > length - segment->first) {
+        return fail_changed(part, one, err);
+    }
+    const int32_t *tokens = part->ids + entry->offset;
+    uint64_t end = segment->first + segment->count;
+    segment->epoch = part->place.epoch;
+    segment->block = part->place.block;
+    piece->tail = end < token_count ? tokens[end] : LW__NO_TOKEN;
+    one->tokens = copy_tokens(tokens + segment->first, (size_t)segment->count);
+    return one->tokens != NULL ? LW_OK
+                               : lw__fail_nomem(err, segment->count * sizeof(int32_t), "a segment");
+}
+
+static lw_status fill(const lw__part *part, need *one, lw_error *err)
+{
+    const lw__entry *entry = find_entry(part, one->document);
+    if (entry == NULL) {
+        return fail_changed(part, one, err);
+    }
+    size_t token_count = token_count_of(part->stream->engine->settings, entry);
+    return one->doc != NULL ? fill_document(part, entry, one, token_count, err)
+                            : fill_piece(part, entry, one, token_count, err);
+}
+
+/* ---- going through the parts ---------------------------------------------------------------- */
+
+/* Fills the needs of one part; returns how many there were. */
+static lw_status fill_from_part(lw__lane *lane, need *first, size_t count, size_t worker,
+                                lw_error *err)
+{
+    lw__part part = {.stream = &lane->streams[first->source],
+                     .j = first->j,
+                     .number = first->part};
+    const lw__blocks *blocks = &lane->engine->blocks[first->source];
+    if (!lw__blocks_at(blocks, lane->number, part.j, &part.place)) {
+        return fail_changed(&part, first, err);
+    }
+    lw_status status = lw__part_read_alone(&part, worker, err);
+    for (size_t i = 0; i < count && status == LW_OK; i++) {
+        status = fill(&part, &first[i], err);
+    }
+    lw__part_reset(&part);
+    return status;
+}
+
+static lw_status fill_all(lw__lane *lane, needs *all, size_t worker, lw_error *err)
+{
+    for (size_t first = 0; first < all->count;) {
+        size_t end = first + 1;
+        if (all->items[first].source >= lane->mixture.source_count) {
+            return lw__fail(err, LW_E_CORRUPT, "state: a segment of source %u, expected one of %zu",
+                            all->items[first].source, lane->mixture.source_count);
+        }
+        while (end < all->count && compare(&all->items[first], &all->items[end]) == 0) {
+            end++;
+        }
+        LW__TRY(fill_from_part(lane, &all->items[first], end - first, worker, err));
+        first = end;
+    }
+    return LW_OK;
+}
+
+/* ---- putting rows together ------------------------------------------------------------------ */
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const need *x = a;
+    const need *y = b;
+    return x->piece < y->piece ? -1 : x->piece > y->piece;
+}
+
+static const need *find_need(const needs *all, const lw__piece *piece)
+{
+    need key = {.piece = (lw__piece *)(uintptr_t)piece};
+    return bsearch(&key, all->items, all->count, sizeof key, compare_pieces);
+}
+
+static lw_status join_row(const needs *all, lw_record *rec, lw_error *err)
+{
+    lw__row *row = &rec->u.row;
+    uint64_t fill = 0;
+    for (size_t i = 0; i < row->piece_count; i++) {
+        const lw__piece *piece = &row->pieces[i];
+        const need *one = find_need(all, piece);
+        if (piece->segment.count > row->fill - fill) {
+            break;
+        }
+        if (row->tokens != NULL) {
+            memcpy(row->tokens + fill, one->tokens, piece->segment.count * sizeof(int32_t));
+        }
+        fill += piece->segment.count;
+    }
+    if (fill != row->fill) {
+        return lw__fail(err, LW_E_MISMATCH,
+                        "state: a row of %llu tokens, but its documents now give %llu",
+                        (unsigned long long)row->fill, (unsigned long long)fill);
+    }
+    return LW_OK;
+}
+
+static lw_status remake(lw__lane *lane, needs *all, size_t worker, lw_error *err)
+{
+    gather(&lane->remake, all);
+    qsort(all->items, all->count, sizeof *all->items, compare);
+    LW__TRY(fill_all(lane, all, worker, err));
+    qsort(all->items, all->count, sizeof *all->items, compare_pieces);
+    for (size_t i = 0; i < lane->remake.count; i++) {
+        if (lane->remake.items[i]->kind == LW__ROW) {
+            LW__TRY(join_row(all, lane->remake.items[i], err));
+        }
+    }
+    return LW_OK;
+}
+
+static void needs_reset(needs *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        lw__free(all->items[i].tokens);
+    }
+    lw__free(all->items);
+}
+
+void lw__remake_run(lw__task *task, size_t worker)
+{
+    lw__lane *lane = (lw__lane *)((char *)task - offsetof(lw__lane, remake_task));
+    lw__engine *engine = lane->engine;
+    lw_error err = {0};
+    needs all = {.items = lw__alloc_zero(count_needs(&lane->remake), sizeof(need))};
+    lw_status status = all.items != NULL
+                           ? remake(lane, &all, worker, &err)
+                           : lw__fail_nomem(&err, lane->remake.count * sizeof(need), "a restore");
+    needs_reset(&all);
+    lane->remake.count = 0;
+    pthread_mutex_lock(&engine->pool.lock);
+    lane->running = false;
+    if (status < 0) {
+        lw__lane_fail(lane, &err);
+    } else {
+        lw__lane_wake(lane);
+    }
+    pthread_mutex_unlock(&engine->pool.lock);
+}

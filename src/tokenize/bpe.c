@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merging. A short piece keeps the value of every adjacent pair in an array and looks for the
+ * least of them; a long one keeps its pairs in a heap and its symbols in a linked list.
+ *
+ * A heap entry goes stale when one of its two symbols is merged away. It is told by its rank:
+ * every node knows the rank that its pair has now.
+ */
+#include "tokenize/bpe.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
+#define NOWHERE       UINT32_MAX       /* no node */
+#define FIRST_SLOTS   1024             /* pair slots of a new table */
+#define LONGEST_PIECE (UINT32_MAX - 1) /* node indexes are 32 bits wide */
+
+void lw__bpe_init(lw__bpe *bpe)
+{
+    memset(bpe, 0, sizeof *bpe);
+}
+
+void lw__bpe_reset(lw__bpe *bpe)
+{
+    lw__free(bpe->slots);
+    lw__bpe_init(bpe);
+}
+
+void lw__bpe_clear(lw__bpe *bpe)
+{
+    lw__free(bpe->slots);
+    bpe->slots = NULL;
+    bpe->slot_count = 0;
+    bpe->count = 0;
+}
+
+void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
+{
+    lw__free(scratch->nodes);
+    lw__free(scratch->heap);
+    memset(scratch, 0, sizeof *scratch);
+}
+
+static inline size_t first_slot(uint64_t key, size_t slot_count)
+{
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(hash ^ hash >> 32) & (slot_count - 1);
+}
+
+/* The slot that holds the key, or the empty one where it would be put. */
+static inline lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key)
+{
+    size_t at = first_slot(key, slot_count);
+    while (slots[at].key != key && slots[at].key != LW__PAIR_NONE) {
+        at = (at + 1) & (slot_count - 1);
+    }
+    return &slots[at];
+}
+
+static lw_status grow(lw__bpe *bpe, lw_error *err)
+{
+    size_t slot_count = bpe->slot_count == 0 ? FIRST_SLOTS : bpe->slot_count * 2;
+    lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
+    if (slots == NULL) {
+        return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
+    }
+    memset(slots, 0xFF, slot_count * sizeof *slots);
+    for (size_t i = 0; i < bpe->slot_count; i++) {
+        if (bpe->slots[i].key != LW__PAIR_NONE) {
+            *slot_of(slots, slot_count, bpe->slots[i].key) = bpe->slots[i];
+        }
+    }
+    lw__free(bpe->slots);
+    bpe->slots = slots;
+    bpe->slot_count = slot_count;
+    return LW_OK;
+}
+
+lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
+{
+    if (bpe->count >= bpe->slot_count / 2) {
+        LW__TRY(grow(bpe, err));
+    }
+    uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
+    lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    bpe->count += slot->key == LW__PAIR_NONE;
+    slot->key = key;
+    slot->value = (uint64_t)merge->rank << 32 | (uint32_t)merge->id;
+    return LW_OK;
+}
+
+static inline uint64_t value_of(const lw__bpe *bpe, uint32_t left, uint32_t right)
+{
+    if (bpe->slot_count == 0) {
+        return LW__PAIR_NONE;
+    }
+    uint64_t key = (uint64_t)left << 32 | right;
+    const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    return slot->key == key ? slot->value : LW__PAIR_NONE;
+}
+
+/* Takes out symbol `at + 1` of `count`, and the pair it starts. */
+static void close_gap(uint32_t *symbols, uint64_t *values, size_t at, size_t count)
+{
+    for (size_t i = at + 1; i + 1 < count; i++) {
+        symbols[i] = symbols[i + 1];
+        values[i] = values[i + 1];
+    }
+}
+
+static size_t encode_short(const lw__bpe *bpe, const unsigned char *piece, size_t count,
+                           int32_t *ids)
+{
+    uint32_t symbols[SHORT_PIECE];
+    uint64_t values[SHORT_PIECE];
+    for (size_t i = 0; i < count; i++) {
+        symbols[i] = (uint32_t)bpe->byte_ids[piece[i]];
+        values[i] = LW__PAIR_NONE;
+    }
+    for (size_t i = 0; i + 1 < count; i++) {
+        values[i] = value_of(bpe, symbols[i], symbols[i + 1]);
+    }
+    for (;;) {
+        size_t best = 0;
+        uint64_t least = values[0];
+        for (size_t i = 1; i + 1 < count; i++) {
+            best = values[i] < least ? i : best;
+            least = values[i] < least ? values[i] : least;
+        }
+        if (least == LW__PAIR_NONE) {
+            break;
+        }
+        symbols[best] = (uint32_t)least;
+        close_gap(symbols, values, best, count);
+        count--;
+        if (best > 0) {
+            values[best - 1] = value_of(bpe, symbols[best - 1], symbols[best]);
+        }
+        values[best] =
+            best + 1 < count ? value_of(bpe, symbols[best], symbols[best + 1]) : LW__PAIR_NONE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = (int32_t)symbols[i];
+    }
+    return count;
+}
+
+static void sift_down(uint64_t *heap, size_t count, size_t at)
+{
+    uint64_t item = heap[at];
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        child += child + 1 < count && heap[child + 1] < heap[child];
+        if (item <= heap[child]) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = item;
+}
+
+static void heap_push(uint64_t *heap, size_t *count, uint64_t item)
+{
+    size_t at = (*count)++;
+    while (at > 0 && heap[(at - 1) / 2] > item) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = item;
+}
+
+static uint64_t heap_pop(uint64_t *heap, size_t *count)
+{
+    uint64_t top = heap[0];
+    heap[0] = heap[--*count];
+    if (*count > 0) {
+        sift_down(heap, *count, 0);
+    }
+    return top;
+}
+
+static uint64_t entry_of(const lw__node *nodes, uint32_t at)
+{
+    return (nodes[at].value >> 32) << 32 | at;
+}
+
+/* Each merge takes one entry out and puts at most two in, so twice the symbols are enough. */
+static lw_status scratch_reserve(lw__bpe_scratch *scratch, size_t bytes, lw_error *err)
+{
+    if (bytes > scratch->node_capacity) {
+        lw__node *nodes = lw__resize_array(scratch->nodes, bytes, sizeof *nodes);
+        if (nodes == NULL) {
+            return lw__fail_nomem(err, bytes * sizeof *nodes, "a long piece");
+        }
+        scratch->nodes = nodes;
+        scratch->node_capacity = bytes;
+    }
+    if (bytes * 2 > scratch->heap_capacity) {
+        uint64_t *heap = lw__resize_array(scratch->heap, bytes * 2, sizeof *heap);
+        if (heap == NULL) {
+            return lw__fail_nomem(err, bytes * 2 * sizeof *heap, "a long piece");
+        }
+        scratch->heap = heap;
+        scratch->heap_capacity = bytes * 2;
+    }
+    return LW_OK;
+}
+
+static size_t heap_fill(const lw__bpe *bpe, lw__node *nodes, size_t count, uint64_t *heap)
+{
+    size_t heap_count = 0;
+    for (size_t i = 0; i + 1 < count; i++) {
+        nodes[i].value = value_of(bpe, nodes[i].id, nodes[i + 1].id);
+        if (nodes[i].value != LW__PAIR_NONE) {
+            heap[heap_count++] = entry_of(nodes, (uint32_t)i);
+        }
+    }
+    for (size_t i = heap_count / 2; i-- > 0;) {
+        sift_down(heap, heap_count, i);
+    }
+    return heap_count;
+}
+
+static void nodes_fill(const lw__bpe *bpe, lw__node *nodes, const unsigned char *piece,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        nodes[i].id = (uint32_t)bpe->byte_ids[piece[i]];
+        nodes[i].previous = i == 0 ? NOWHERE : (uint32_t)(i - 1);
+        nodes[i].next = i + 1 == count ? NOWHERE : (uint32_t)(i + 1);
+        nodes[i].value = LW__PAIR_NONE;
+    }
+}
+
+/* Looks the pair that starts at a node up again, and enters it when it has a rank. */
+static void pair_renew(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t *heap,
+                       size_t *heap_count)
+{
+    uint32_t next = nodes[at].next;
+    nodes[at].value = next == NOWHERE ? LW__PAIR_NONE : value_of(bpe, nodes[at].id, nodes[next].id);
+    if (nodes[at].value != LW__PAIR_NONE) {
+        heap_push(heap, heap_count, entry_of(nodes, at));
+    }
+}
+
+static void merge_at(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t *heap,
+                     size_t *heap_count)
+{
+    uint32_t gone = nodes[at].next;
+    nodes[at].id = (uint32_t)nodes[at].value;
+    nodes[at].next = nodes[gone].next;
+    nodes[gone].value = LW__PAIR_NONE;
+    if (nodes[at].next != NOWHERE) {
+        nodes[nodes[at].next].previous = at;
+    }
+    if (nodes[at].previous != NOWHERE) {
+        pair_renew(bpe, nodes, nodes[at].previous, heap, heap_count);
+    }
+    pair_renew(bpe, nodes, at, heap, heap_count);
+}
+
+static size_t encode_long(const lw__bpe *bpe, lw__bpe_scratch *scratch, const unsigned char *piece,
+                          size_t bytes, int32_t *ids)
+{
+    lw__node *nodes = scratch->nodes;
+    uint64_t *heap = scratch->heap;
+    nodes_fill(bpe, nodes, piece, bytes);
+    size_t heap_count = heap_fill(bpe, nodes, bytes, heap);
+    while (heap_count > 0) {
+        uint64_t entry = heap_pop(heap, &heap_count);
+        uint32_t at = (uint32_t)entry;
+        if (nodes[at].value != LW__PAIR_NONE && entry_of(nodes, at) == entry) {
+            merge_at(bpe, nodes, at, heap, &heap_count);
+        }
+    }
+    size_t count = 0;
+    for (uint32_t at = 0; at != NOWHERE; at = nodes[at].next) {
+        ids[count++] = (int32_t)nodes[at].id;
+    }
+    return count;
+}
+
+lw_status lw__bpe_encode(const lw__bpe *bpe, lw__bpe_scratch *scratch, const unsigned char *piece,
+                         size_t bytes, int32_t *ids, size_t *count, lw_error *err)
+{
+    if (bytes == 0) {
+        *count = 0;
+        return LW_OK;
+    }
+    if (bytes <= SHORT_PIECE) {
+        *count = encode_short(bpe, piece, bytes, ids);
+        return LW_OK;
+    }
+    if (bytes > LONGEST_PIECE) {
+        return lw__fail(err, LW_E_UNSUPPORTED,
+                        "tokenizer: a piece of %zu bytes without a cut, expected at most %zu",
+                        bytes, (size_t)LONGEST_PIECE);
+    }
+    LW__TRY(scratch_reserve(scratch, bytes, err));
+    *count = encode_long(bpe, scratch, piece, bytes, ids);
+    return LW_OK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Byte-pair merging: the adjacent pair of lowest rank is merged, the leftmost of equals, until no
+ * pair has a rank.
+ *
+ * The pair table is immutable while texts are encoded; what one thread needs is its scratch.
+ */
+#ifndef LW__TOKENIZE_BPE_H
+#define LW__TOKENIZE_BPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laneway/error.h>
+
+#define LW__PAIR_NONE UINT64_MAX
+
+typedef struct lw__merge {
+    int32_t left;
+    int32_t right;
+    int32_t id; /* of the token that the two become */
+    uint32_t rank;
+} lw__merge;
+
+typedef struct lw__pair {
+    uint64_t key;   /* left << 32 | right; LW__PAIR_NONE in an empty slot */
+    uint64_t value; /* rank << 32 | id, so that values order as ranks do */
+} lw__pair;
+
+typedef struct lw__bpe {
+    lw__pair *slots; /* a power of two of them, at most half in use */
+    size_t slot_count;
+    size_t count;
+    int32_t byte_ids[256];
+} lw__bpe;
+
+typedef struct lw__node {
+    uint32_t id;
+    uint32_t previous; /* node index; UINT32_MAX at the ends */
+    uint32_t next;
+    uint32_t unused;
+    uint64_t value; /* of the pair that starts here; LW__PAIR_NONE when it has no rank */
+} lw__node;
+
+typedef struct lw__bpe_scratch {
+    lw__node *nodes;
+    size_t node_capacity;
+    uint64_t *heap; /* rank << 32 | node index */
+    size_t heap_capacity;
+} lw__bpe_scratch;
+
+void lw__bpe_init(lw__bpe *bpe);
+void lw__bpe_reset(lw__bpe *bpe);
+/* Forgets the merges, and keeps byte_ids. */
+void lw__bpe_clear(lw__bpe *bpe);
+/* A pair given twice keeps its later merge. */
+lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err);
+
+void lw__bpe_scratch_reset(lw__bpe_scratch *scratch);
+
+/*
+ * Writes the ids of one piece to `ids`, which has room for `bytes` of them, and their number to
+ * count. Takes O(n log n) for any piece; grows the scratch for those over 32 bytes.
+ */
+lw_status lw__bpe_encode(const lw__bpe *bpe, lw__bpe_scratch *scratch, const unsigned char *piece,
+                         size_t bytes, int32_t *ids, size_t *count, lw_error *err);
+
+#endif

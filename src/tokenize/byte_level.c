@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The byte-level alphabet of vocab.json, encoder.json and tokenizer.json files: each byte is
+ * written as one printable character. Printable Latin-1 stands for itself; the other 68 bytes
+ * are U+0100 and up, in order.
+ */
+#include "base/error.h"
+#include "tokenize/vocab.h"
+
+/* The byte that a code point stands for; -1 when it is not of the alphabet. */
+static int byte_of(uint32_t code)
+{
+    if ((code >= 0x21 && code <= 0x7E) || (code >= 0xA1 && code <= 0xAC) ||
+        (code >= 0xAE && code <= 0xFF)) {
+        return (int)code;
+    }
+    if (code >= 0x100 && code <= 0x120) {
+        return (int)(code - 0x100); /* 00-20 */
+    }
+    if (code >= 0x121 && code <= 0x142) {
+        return (int)(code - 0x121 + 0x7F); /* 7F-A0 */
+    }
+    return code == 0x143 ? 0xAD : -1;
+}
+
+bool lw__byte_level_undo(lw_str *text)
+{
+    /* A character of the alphabet has one or two bytes, so output never passes input; the first
+     * pass checks, so that a text which is not of the alphabet stays as it is. */
+    char *data = (char *)text->data; /* the file's bytes, which loading may change */
+    for (int writing = 0; writing < 2; writing++) {
+        size_t out = 0;
+        for (size_t in = 0; in < text->bytes; out++) {
+            unsigned char lead = (unsigned char)data[in];
+            uint32_t code = lead;
+            if (lead >= 0x80 && in + 1 < text->bytes && lead < 0xE0) {
+                code = (lead & 0x1Fu) << 6 | ((unsigned char)data[in + 1] & 0x3Fu);
+            } else if (lead >= 0x80) {
+                return false;
+            }
+            int byte = byte_of(code);
+            if (byte < 0) {
+                return false;
+            }
+            in += lead < 0x80 ? 1 : 2;
+            if (writing != 0) {
+                data[out] = (char)byte;
+            }
+        }
+        text->bytes = writing != 0 ? out : text->bytes;
+    }
+    return true;
+}
+
+lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err)
+{
+    lw__place place = {.path = vocab->path, .unit = "byte"};
+    if (!lw__json_enter(json, '{')) {
+        return LW_OK;
+    }
+    while (lw__json_next(json)) {
+        place.at = (uint64_t)(json->at - json->begin);
+        lw_str text = lw__json_key(json);
+        int64_t id = lw__json_int(json);
+        if (json->fault != NULL) {
+            break;
+        }
+        if (lw__byte_level_undo(&text)) {
+            LW__TRY(lw__vocab_put(vocab, id, text, &place, err));
+        } else {
+            LW__TRY(lw__vocab_put_aside(vocab, id, text, &place, err));
+        }
+    }
+    return LW_OK;
+}
+
+lw_status lw__load_json_fault(const char *path, const lw__json *json, lw_error *err)
+{
+    lw__place place = {.path = path, .unit = "byte", .at = (uint64_t)(json->at - json->begin)};
+    if (json->fault == NULL) {
+        return LW_OK;
+    }
+    return lw__vocab_fail(err, LW_E_CORRUPT, &place, "%s", json->fault);
+}

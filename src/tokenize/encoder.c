@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encoding: added tokens cut the text into segments, the splitter cuts a segment into pieces, and
+ * merging turns a piece into ids, unless the cache knows them.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "tokenize/model.h"
+#include "tokenize/piece_cache.h"
+
+#define PIECES 256 /* cut at a time: enough to keep the splitter's loop hot, few enough for L1 */
+
+_Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
+
+/* A piece on its way to the cache. */
+typedef struct lookup {
+    lw__cache_key key;
+    lw__cache_entry *pair; /* NULL: the piece is too long for the cache */
+} lookup;
+
+struct lw__encoder {
+    const lw__tokenizer *tokenizer;
+    lw__cache cache;
+    lw__bpe_scratch scratch;
+    unsigned char *prefixed; /* a segment with a space put before it */
+    size_t prefixed_capacity;
+    size_t ends[PIECES];
+    lookup lookups[PIECES];
+};
+
+typedef struct span {
+    const unsigned char *data;
+    size_t bytes;
+} span;
+
+void lw__arena_reset(lw__arena *arena)
+{
+    lw__free(arena->ids);
+    *arena = (lw__arena){.ids = NULL};
+}
+
+lw_status lw__arena_reserve(lw__arena *arena, size_t extra, lw_error *err)
+{
+    if (extra <= arena->capacity - arena->count) {
+        return LW_OK;
+    }
+    size_t wanted = arena->count + extra;
+    size_t doubled = arena->capacity * 2;
+    wanted = wanted < doubled ? doubled : wanted;
+    int32_t *ids = lw__resize_array(arena->ids, wanted, sizeof *ids);
+    if (ids == NULL) {
+        return lw__fail_nomem(err, wanted * sizeof *ids, "token ids");
+    }
+    arena->ids = ids;
+    arena->capacity = wanted;
+    return LW_OK;
+}
+
+lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, lw_error *err)
+{
+    *out = NULL;
+    lw__encoder *encoder = lw__alloc_zero(1, sizeof *encoder);
+    if (encoder == NULL) {
+        return lw__fail_nomem(err, sizeof *encoder, "an encoder");
+    }
+    encoder->tokenizer = tokenizer;
+    lw_status status = tokenizer->is_bytes ? LW_OK : lw__cache_create(&encoder->cache, err);
+    if (status < 0) {
+        lw__encoder_destroy(encoder);
+        return status;
+    }
+    *out = encoder;
+    return LW_OK;
+}
+
+void lw__encoder_destroy(lw__encoder *encoder)
+{
+    if (encoder == NULL) {
+        return;
+    }
+    lw__cache_reset(&encoder->cache);
+    lw__bpe_scratch_reset(&encoder->scratch);
+    lw__free(encoder->prefixed);
+    lw__free(encoder);
+}
+
+/* A piece that the cache does not give: by merging, or whole when the vocabulary says so. */
+static lw_status encode_piece(lw__encoder *encoder, span piece, int32_t *ids, size_t *count,
+                              lw_error *err)
+{
+    const lw__tokenizer *tokenizer = encoder->tokenizer;
+    if (tokenizer->vocab.whole_piece) {
+        int32_t id = lw__vocab_find(&tokenizer->vocab, piece.data, piece.bytes);
+        if (id >= 0) {
+            ids[0] = id;
+            *count = 1;
+            return LW_OK;
+        }
+    }
+    return lw__bpe_encode(&tokenizer->bpe, &encoder->scratch, piece.data, piece.bytes, ids, count,
+                          err);
+}
+
+static lw_status encode_short(lw__encoder *encoder, span piece, const lw__cache_key *key,
+                              lw__cache_entry *pair, lw__arena *arena, lw_error *err)
+{
+    size_t count = 0;
+    int32_t *ids = arena->ids + arena->count;
+    LW__TRY(encode_piece(encoder, piece, ids, &count, err));
+    if (count <= LW__CACHE_IDS) {
+        lw__cache_put(pair, key, ids, count);
+    }
+    arena->count += count;
+    return LW_OK;
+}
+
+/* Copies all four places of the entry, and counts those that are used. */
+static inline void put_entry(lw__arena *arena, const lw__cache_entry *entry)
+{
+    int32_t *ids = arena->ids + arena->count;
+    uint32_t first = entry->ids[0];
+    memcpy(ids, entry->ids, sizeof entry->ids);
+    ids[0] = (int32_t)(first & 0xFFFFFF);
+    arena->count += first >> 24;
+}
+
+static inline lw_status put_piece(lw__encoder *encoder, span piece, const lookup *found,
+                                  lw__arena *arena, lw_error *err)
+{
+    size_t room = piece.bytes < LW__CACHE_IDS ? LW__CACHE_IDS : piece.bytes;
+    if (arena->capacity - arena->count < room) {
+        LW__TRY(lw__arena_reserve(arena, room, err));
+    }
+    if (found->pair == NULL) {
+        size_t count = 0;
+        LW__TRY(encode_piece(encoder, piece, arena->ids + arena->count, &count, err));
+        arena->count += count;
+        return LW_OK;
+    }
+    if (lw__cache_is(&found->pair[0], &found->key)) {
+        put_entry(arena, &found->pair[0]);
+        return LW_OK;
+    }
+    if (lw__cache_is(&found->pair[1], &found->key)) {
+        put_entry(arena, &found->pair[1]);
+        return LW_OK;
+    }
+    return encode_short(encoder, piece, &found->key, found->pair, arena, err);
+}
+
+/* Asks for the cache lines of all pieces, so that none is waited for when it is looked at. */
+static void prepare_lookups(lw__encoder *encoder, span text, size_t at, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        lookup *next = &encoder->lookups[i];
+        size_t bytes = encoder->ends[i] - at;
+        next->pair = NULL;
+        if (bytes <= LW__CACHE_KEY_BYTES) {
+            next->key = lw__cache_key_of(text.data + at, bytes, text.data + text.bytes);
+            next->pair = lw__cache_pair(&encoder->cache, &next->key);
+            __builtin_prefetch(next->pair);
+        }
+        at = encoder->ends[i];
+    }
+}
+
+static lw_status encode_pieces(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
+{
+    size_t at = 0;
+    while (at < text.bytes) {
+        size_t count = lw__split(&encoder->tokenizer->vocab.rules, text.data, text.bytes, at,
+                                 encoder->ends, PIECES);
+        prepare_lookups(encoder, text, at, count);
+        for (size_t i = 0; i < count; i++) {
+            span piece = {.data = text.data + at, .bytes = encoder->ends[i] - at};
+            LW__TRY(put_piece(encoder, piece, &encoder->lookups[i], arena, err));
+            at = encoder->ends[i];
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status prefixed_reserve(lw__encoder *encoder, size_t bytes, lw_error *err)
+{
+    if (bytes <= encoder->prefixed_capacity) {
+        return LW_OK;
+    }
+    size_t wanted = bytes + bytes / 2;
+    unsigned char *grown = lw__resize_array(encoder->prefixed, wanted, 1);
+    if (grown == NULL) {
+        return lw__fail_nomem(err, wanted, "a text with a space before it");
+    }
+    encoder->prefixed = grown;
+    encoder->prefixed_capacity = wanted;
+    return LW_OK;
+}
+
+/* Text between added tokens. */
+static lw_status encode_segment(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
+{
+    if (!encoder->tokenizer->vocab.add_prefix_space || text.bytes == 0 || text.data[0] == ' ') {
+        return encode_pieces(encoder, text, arena, err);
+    }
+    LW__TRY(prefixed_reserve(encoder, text.bytes + 1, err));
+    encoder->prefixed[0] = ' ';
+    memcpy(encoder->prefixed + 1, text.data, text.bytes);
+    span prefixed = {.data = encoder->prefixed, .bytes = text.bytes + 1};
+    return encode_pieces(encoder, prefixed, arena, err);
+}
+
+static lw_status put_id(lw__arena *arena, int32_t id, lw_error *err)
+{
+    LW__TRY(lw__arena_reserve(arena, 1, err));
+    arena->ids[arena->count++] = id;
+    return LW_OK;
+}
+
+/* Finds the added tokens of one round; what lies between goes to the next round. */
+static lw_status encode_round(lw__encoder *encoder, size_t round, span text, lw__arena *arena,
+                              lw_error *err)
+{
+    if (round == LW__ROUNDS || encoder->tokenizer->matchers[round].count == 0) {
+        return encode_segment(encoder, text, arena, err);
+    }
+    const lw__matcher *matcher = &encoder->tokenizer->matchers[round];
+    size_t taken = 0;
+    size_t at = 0;
+    lw__match match;
+    while (lw__matcher_next(matcher, text.data, text.bytes, &at, taken, &match)) {
+        if (match.start > taken) {
+            span between = {.data = text.data + taken, .bytes = match.start - taken};
+            LW__TRY(encode_round(encoder, round + 1, between, arena, err));
+        }
+        LW__TRY(put_id(arena, match.id, err));
+        taken = match.end;
+    }
+    if (taken < text.bytes) {
+        span rest = {.data = text.data + taken, .bytes = text.bytes - taken};
+        return encode_round(encoder, round + 1, rest, arena, err);
+    }
+    return LW_OK;
+}
+
+static lw_status encode_bytes(span text, lw__arena *arena, lw_error *err)
+{
+    LW__TRY(lw__arena_reserve(arena, text.bytes, err));
+    for (size_t i = 0; i < text.bytes; i++) {
+        arena->ids[arena->count + i] = text.data[i];
+    }
+    arena->count += text.bytes;
+    return LW_OK;
+}
+
+static lw_status encode_document(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
+{
+    const lw__tokenizer *tokenizer = encoder->tokenizer;
+    if (tokenizer->bos >= 0) {
+        LW__TRY(put_id(arena, tokenizer->bos, err));
+    }
+    LW__TRY(tokenizer->is_bytes ? encode_bytes(text, arena, err)
+                                : encode_round(encoder, 0, text, arena, err));
+    return tokenizer->eos >= 0 ? put_id(arena, tokenizer->eos, err) : LW_OK;
+}
+
+lw_status lw__encoder_encode(lw__encoder *encoder, const char *text, size_t bytes, lw__arena *arena,
+                             lw_error *err)
+{
+    size_t before = arena->count;
+    span all = {.data = (const unsigned char *)(bytes == 0 ? "" : text), .bytes = bytes};
+    lw_status status = encode_document(encoder, all, arena, err);
+    if (status < 0) {
+        arena->count = before;
+    }
+    return status;
+}

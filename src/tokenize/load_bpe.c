@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vocab.bpe + encoder.json, also known as merges.txt + vocab.json: a GPT-2 vocabulary in two
+ * files. One holds the merges, "left right" a line in order of rank; the other the ids.
+ *
+ * Neither says which tokens are special: those with a customary name are, when they are there.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "tokenize/vocab.h"
+
+typedef struct half {
+    const char *suffix;
+    const char *other;
+    bool is_merges;
+} half;
+
+static const half halves[] = {{"vocab.bpe", "encoder.json", true},
+                              {"merges.txt", "vocab.json", true},
+                              {"encoder.json", "vocab.bpe", false},
+                              {"vocab.json", "merges.txt", false}};
+
+static const char *const special_names[] = {
+    "<|endoftext|>", "<|end_of_text|>", "<|begin_of_text|>", "<|startoftext|>", "<s>",   "</s>",
+    "<bos>",         "<eos>",           "<|bos|>",           "<|eos|>",         "<pad>", "<unk>",
+    "<mask>",
+};
+
+/* The file name is the suffix, or ends with it behind a '.', '-' or '_'. */
+static const half *half_of(const char *path)
+{
+    size_t bytes = strlen(path);
+    for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
+        size_t suffix = strlen(halves[i].suffix);
+        if (bytes >= suffix && strcmp(path + bytes - suffix, halves[i].suffix) == 0 &&
+            (bytes == suffix || strchr("/.-_", path[bytes - suffix - 1]) != NULL)) {
+            return &halves[i];
+        }
+    }
+    return NULL;
+}
+
+bool lw__load_bpe_is_half(const char *path)
+{
+    return half_of(path) != NULL;
+}
+
+static char *other_path(const char *path, const half *given, lw_error *err)
+{
+    size_t stem = strlen(path) - strlen(given->suffix);
+    size_t bytes = stem + strlen(given->other);
+    char *other = lw__alloc(bytes + 1);
+    if (other == NULL) {
+        (void)lw__fail_nomem(err, bytes + 1, "a path");
+        return NULL;
+    }
+    (void)snprintf(other, bytes + 1, "%.*s%s", (int)stem, path, given->other);
+    return other;
+}
+
+static lw_status put_ids(lw__vocab *vocab, lw__bytes *file, lw_error *err)
+{
+    lw__json json;
+    lw__place place = {.path = vocab->path, .unit = "byte"};
+    place.at = lw__utf8_check(file->data, file->count);
+    if (place.at < file->count) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
+    }
+    lw__json_open(&json, file->data, file->count);
+    LW__TRY(lw__load_token_object(vocab, &json, err));
+    lw__json_finish(&json);
+    return lw__load_json_fault(vocab->path, &json, err);
+}
+
+static lw_status put_line(lw__vocab *vocab, char *line, const char *end, const lw__place *place,
+                          lw_error *err)
+{
+    char *space = memchr(line, ' ', (size_t)(end - line));
+    if (space == NULL || memchr(space + 1, ' ', (size_t)(end - space - 1)) != NULL) {
+        lw_str found = {.data = line, .bytes = (size_t)(end - line)};
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "\"%.*s\", expected two tokens with one space between",
+                              lw__vocab_shown(found), found.data);
+    }
+    lw_str left = {.data = line, .bytes = (size_t)(space - line)};
+    lw_str right = {.data = space + 1, .bytes = (size_t)(end - space - 1)};
+    if (!lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "\"%.*s %.*s\", expected characters of the byte-level alphabet",
+                              lw__vocab_shown(left), left.data, lw__vocab_shown(right), right.data);
+    }
+    return lw__vocab_put_merge(vocab, left, right, place, err);
+}
+
+static lw_status put_merges(lw__vocab *vocab, const char *path, lw__bytes *file, lw_error *err)
+{
+    lw__place place = {.path = path, .unit = "line"};
+    char *line = (char *)file->data;
+    char *end = line + file->count;
+    while (line < end) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *stop = newline == NULL ? end : newline;
+        char *next = newline == NULL ? end : newline + 1;
+        stop -= stop > line && stop[-1] == '\r';
+        place.at++;
+        bool is_version = (size_t)(stop - line) >= 8 && memcmp(line, "#version", 8) == 0;
+        if (stop > line && !is_version) {
+            LW__TRY(put_line(vocab, line, stop, &place, err));
+        }
+        line = next;
+    }
+    return LW_OK;
+}
+
+static lw_status put_specials(lw__vocab *vocab, lw_error *err)
+{
+    for (size_t i = 0; i < sizeof special_names / sizeof special_names[0]; i++) {
+        int32_t id = lw__vocab_find(vocab, special_names[i], strlen(special_names[i]));
+        if (id >= 0) {
+            lw__added added = {.id = id, .special = true};
+            LW__TRY(lw__vocab_put_added(vocab, &added, err));
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status load_files(lw__vocab *vocab, const char *ids_path, const char *merges_path,
+                            lw__bytes *file, lw_error *err)
+{
+    vocab->path = ids_path;
+    LW__TRY(lw__vocab_read(ids_path, file, err));
+    LW__TRY(put_ids(vocab, file, err));
+    file->count = 0;
+    LW__TRY(lw__vocab_read(merges_path, file, err));
+    LW__TRY(put_merges(vocab, merges_path, file, err));
+    return put_specials(vocab, err);
+}
+
+lw_status lw__load_bpe(lw__vocab *vocab, lw_error *err)
+{
+    const char *path = vocab->path;
+    const half *given = half_of(path);
+    char *other = other_path(path, given, err);
+    if (other == NULL) {
+        return LW_E_NOMEM;
+    }
+    lw__bytes file;
+    lw__bytes_init(&file);
+    lw_status status = load_files(vocab, given->is_merges ? other : path,
+                                  given->is_merges ? path : other, &file, err);
+    lw__bytes_reset(&file);
+    lw__free(other);
+    vocab->path = path;
+    vocab->rules = (lw__split_rules){.family = LW__SPLIT_GPT2};
+    return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model of a tokenizer.json: a byte-level BPE.
+ *
+ * The merges may stand before the vocabulary that they refer to, so they are kept as text until
+ * the object ends.
+ */
+#include "base/error.h"
+#include "tokenize/load_json.h"
+
+typedef struct model {
+    lw_str type;
+    bool has_vocab;
+    bool has_merges;
+    lw__bytes merges; /* left text, right text, and so on */
+} model;
+
+static lw_status bad_merge(const lw__vocab *vocab, uint64_t index, lw_str found, lw_error *err)
+{
+    lw__place place = {.path = vocab->path, .unit = "merge", .at = index};
+    return lw__vocab_fail(err, LW_E_CORRUPT, &place,
+                          "\"%.*s\", expected two tokens of the byte-level alphabet",
+                          lw__vocab_shown(found), found.data);
+}
+
+/* One merge, "left right" or ["left", "right"]. */
+static bool read_merge(lw__json *json, lw_str *left, lw_str *right)
+{
+    if (lw__json_peek(json) == LW__JSON_ARRAY) {
+        size_t count = 0;
+        if (lw__json_enter(json, '[')) {
+            while (lw__json_next(json)) {
+                lw_str text = lw__json_string(json);
+                *(count == 0 ? left : right) = text;
+                count++;
+            }
+        }
+        return count == 2;
+    }
+    lw_str text = lw__json_string(json);
+    *left = text;
+    const char *space = text.bytes == 0 ? NULL : memchr(text.data, ' ', text.bytes);
+    if (space == NULL) {
+        return false;
+    }
+    left->bytes = (size_t)(space - text.data);
+    *right = (lw_str){.data = space + 1, .bytes = text.bytes - left->bytes - 1};
+    return memchr(right->data, ' ', right->bytes) == NULL;
+}
+
+static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, lw_error *err)
+{
+    uint64_t index = 0;
+    if (!lw__json_enter(json, '[')) {
+        return LW_OK;
+    }
+    while (lw__json_next(json)) {
+        lw_str left = {.data = "", .bytes = 0};
+        lw_str right = left;
+        bool good = read_merge(json, &left, &right);
+        if (json->fault != NULL) {
+            break;
+        }
+        if (!good || !lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)) {
+            return bad_merge(vocab, index, left, err);
+        }
+        lw__bytes_put_text(out, left.data, left.bytes);
+        lw__bytes_put_text(out, right.data, right.bytes);
+        index++;
+    }
+    return out->failed ? lw__fail_nomem(err, out->count, "merges") : LW_OK;
+}
+
+static lw_status use_merges(lw__vocab *vocab, const lw__bytes *merges, lw_error *err)
+{
+    lw__place place = {.path = vocab->path, .unit = "merge"};
+    lw__reader reader = lw__reader_of(merges->data, merges->count);
+    while (reader.at < reader.end) {
+        lw_str left = lw__reader_text(&reader);
+        lw_str right = lw__reader_text(&reader);
+        LW__TRY(lw__vocab_put_merge(vocab, left, right, &place, err));
+        place.at++;
+    }
+    return LW_OK;
+}
+
+/* null and "" say the same here. */
+static lw_status read_affix(const lw__vocab *vocab, lw__json *json, const char *field,
+                            lw_error *err)
+{
+    if (lw__json_peek(json) != LW__JSON_STRING) {
+        return lw__load_json_null(vocab, json, field, err);
+    }
+    lw_str found = lw__json_string(json);
+    return found.bytes == 0 ? LW_OK
+                            : lw__load_json_refuse(vocab, field, found, "null or \"\"", err);
+}
+
+static lw_status read_dropout(const lw__vocab *vocab, lw__json *json, lw_error *err)
+{
+    if (lw__json_peek(json) != LW__JSON_NUMBER) {
+        return lw__load_json_null(vocab, json, "model.dropout", err);
+    }
+    static const lw_str found = {.data = "a number above 0", .bytes = 16};
+    double dropout = lw__json_number(json);
+    return dropout >= 0 && dropout <= 0
+               ? LW_OK
+               : lw__load_json_refuse(vocab, "model.dropout", found, "null or 0", err);
+}
+
+/* Fields of no effect here: every byte is a token, so nothing is ever unknown. */
+static bool is_about_unknown(lw_str key)
+{
+    return lw__json_is(key, "unk_token") || lw__json_is(key, "fuse_unk") ||
+           lw__json_is(key, "byte_fallback");
+}
+
+static lw_status read_field(lw__vocab *vocab, lw__json *json, model *out, lw_error *err)
+{
+    lw_str key = lw__json_key(json);
+    if (json->fault != NULL) {
+        return LW_OK;
+    }
+    if (lw__json_is(key, "type")) {
+        out->type = lw__json_string(json);
+    } else if (lw__json_is(key, "dropout")) {
+        return read_dropout(vocab, json, err);
+    } else if (lw__json_is(key, "continuing_subword_prefix")) {
+        return read_affix(vocab, json, "model.continuing_subword_prefix", err);
+    } else if (lw__json_is(key, "end_of_word_suffix")) {
+        return read_affix(vocab, json, "model.end_of_word_suffix", err);
+    } else if (lw__json_is(key, "ignore_merges")) {
+        vocab->whole_piece = lw__json_bool(json);
+    } else if (lw__json_is(key, "vocab") && !out->has_vocab &&
+               lw__json_peek(json) == LW__JSON_OBJECT) {
+        out->has_vocab = true;
+        return lw__load_token_object(vocab, json, err);
+    } else if (lw__json_is(key, "merges") && !out->has_merges) {
+        out->has_merges = true;
+        return read_merges(vocab, json, &out->merges, err);
+    } else if (is_about_unknown(key) || lw__json_is(key, "vocab")) {
+        lw__json_skip(json); /* a vocabulary that is an array belongs to another type */
+    } else {
+        return lw__load_json_refuse(vocab, "model: field", key, "no field but those of BPE", err);
+    }
+    return LW_OK;
+}
+
+static lw_status finish(lw__vocab *vocab, const model *found, lw_error *err)
+{
+    static const lw_str missing = {.data = "missing", .bytes = 7};
+    if (found->type.data != NULL && !lw__json_is(found->type, "BPE")) {
+        return lw__load_json_refuse(vocab, "model.type", found->type, "BPE", err);
+    }
+    if (!found->has_vocab || !found->has_merges) {
+        return lw__load_json_refuse(vocab, found->has_vocab ? "model.merges" : "model.vocab",
+                                    missing, "those of a BPE model", err);
+    }
+    return use_merges(vocab, &found->merges, err);
+}
+
+lw_status lw__load_json_model(lw__vocab *vocab, lw__json *json, lw_error *err)
+{
+    model found = {.has_vocab = false};
+    lw__bytes_init(&found.merges);
+    lw_status status = LW_OK;
+    if (lw__json_enter(json, '{')) {
+        while (status == LW_OK && lw__json_next(json)) {
+            status = read_field(vocab, json, &found, err);
+        }
+    }
+    if (status == LW_OK && json->fault == NULL) {
+        status = finish(vocab, &found, err);
+    }
+    lw__bytes_reset(&found.merges);
+    return status;
+}

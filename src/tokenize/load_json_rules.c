@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pre_tokenizer of a tokenizer.json: ByteLevel with its own pattern, or a Sequence of a Split
+ * by a known pattern and ByteLevel without.
+ *
+ * A pattern is known by its exact text, as read by the engine of that library: the same text can
+ * mean something else to another engine ("{1,3}+" is possessive in one, a repeat in the other).
+ */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "tokenize/load_json.h"
+
+typedef struct pattern {
+    const char *text;
+    lw__split_rules rules;
+} pattern;
+
+#define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define SPACES       "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+static const pattern patterns[] = {
+    {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+",
+     {.family = LW__SPLIT_GPT2}},
+    {CONTRACTIONS
+     "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" SPACES,
+     {.family = LW__SPLIT_CL100K, .digits = 3}},
+    {CONTRACTIONS "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" SPACES,
+     {.family = LW__SPLIT_CL100K, .digits = 1}},
+    {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| "
+     "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+",
+     {.family = LW__SPLIT_CL100K, .digits = 3}},
+};
+
+enum { UNSET = -1 };
+
+/* One pre-tokenizer as it stands in the file; absent fields are UNSET or empty. */
+typedef struct part {
+    lw_str type;
+    lw_str behavior;
+    lw_str regex;
+    lw_str string;  /* a pattern of plain text */
+    lw_str unknown; /* the first field that no supported part has */
+    int add_prefix_space;
+    int use_regex;
+    int invert;
+} part;
+
+typedef struct parts {
+    part items[2];
+    size_t count; /* of the file; only two are kept */
+} parts;
+
+static void read_pattern(lw__json *json, part *out)
+{
+    if (!lw__json_enter(json, '{')) {
+        return;
+    }
+    while (lw__json_next(json)) {
+        lw_str key = lw__json_key(json);
+        if (lw__json_is(key, "Regex")) {
+            out->regex = lw__json_string(json);
+        } else if (lw__json_is(key, "String")) {
+            out->string = lw__json_string(json);
+        } else {
+            out->unknown = key;
+            lw__json_skip(json);
+        }
+    }
+}
+
+/* Reads the fields of a part but "pretokenizers", whose key it returns true at. */
+static bool read_field(lw__json *json, part *out)
+{
+    lw_str key = lw__json_key(json);
+    if (lw__json_is(key, "type")) {
+        out->type = lw__json_string(json);
+    } else if (lw__json_is(key, "behavior")) {
+        out->behavior = lw__json_string(json);
+    } else if (lw__json_is(key, "pattern")) {
+        read_pattern(json, out);
+    } else if (lw__json_is(key, "add_prefix_space")) {
+        out->add_prefix_space = lw__json_bool(json);
+    } else if (lw__json_is(key, "use_regex")) {
+        out->use_regex = lw__json_bool(json);
+    } else if (lw__json_is(key, "invert")) {
+        out->invert = lw__json_bool(json);
+    } else if (lw__json_is(key, "trim_offsets")) {
+        (void)lw__json_bool(json); /* moves offsets, never ids */
+    } else if (lw__json_is(key, "pretokenizers")) {
+        return true;
+    } else {
+        out->unknown = out->unknown.bytes == 0 ? key : out->unknown;
+        lw__json_skip(json);
+    }
+    return false;
+}
+
+static part no_part(void)
+{
+    return (part){.add_prefix_space = UNSET, .use_regex = UNSET, .invert = UNSET};
+}
+
+static void read_member(lw__json *json, parts *out)
+{
+    part item = no_part();
+    if (lw__json_enter(json, '{')) {
+        while (lw__json_next(json)) {
+            if (read_field(json, &item)) {
+                item.unknown = (lw_str){.data = "pretokenizers", .bytes = 13};
+                lw__json_skip(json);
+            }
+        }
+    }
+    if (out->count < 2) {
+        out->items[out->count] = item;
+    }
+    out->count++;
+}
+
+static void read_members(lw__json *json, parts *out)
+{
+    out->count = 0;
+    if (lw__json_enter(json, '[')) {
+        while (lw__json_next(json)) {
+            read_member(json, out);
+        }
+    }
+}
+
+static lw_status refuse(const lw__vocab *vocab, const char *field, lw_str found,
+                        const char *expected, lw_error *err)
+{
+    return lw__load_json_refuse(vocab, field, found, expected, err);
+}
+
+static lw_status check_unknown(const lw__vocab *vocab, const part *item, lw_error *err)
+{
+    if (item->unknown.bytes == 0) {
+        return LW_OK;
+    }
+    return refuse(vocab, "pre_tokenizer: field", item->unknown,
+                  "no field but those of ByteLevel and Split", err);
+}
+
+static lw_status check_byte_level(const lw__vocab *vocab, const part *item, bool use_regex,
+                                  lw_error *err)
+{
+    static const lw_str no = {.data = "false or missing", .bytes = 16};
+    static const lw_str yes = {.data = "true or missing", .bytes = 15};
+    LW__TRY(check_unknown(vocab, item, err));
+    if (!lw__json_is(item->type, "ByteLevel")) {
+        return refuse(vocab, "pre_tokenizer", item->type,
+                      "ByteLevel, or a Sequence of Split and ByteLevel", err);
+    }
+    if (use_regex ? item->use_regex == 0 : item->use_regex != 0) {
+        return refuse(vocab, "pre_tokenizer.use_regex", use_regex ? no : yes,
+                      use_regex ? "true without a Split" : "false behind a Split", err);
+    }
+    if (item->add_prefix_space == UNSET || (!use_regex && item->add_prefix_space != 0)) {
+        return refuse(vocab, "pre_tokenizer.add_prefix_space",
+                      use_regex ? (lw_str){.data = "missing", .bytes = 7} : yes,
+                      use_regex ? "true or false" : "false behind a Split", err);
+    }
+    return LW_OK;
+}
+
+/* Isolated keeps matches and gaps, and Removed with invert the matches: the same, as the known
+ * patterns leave no gaps. */
+static bool keeps_matches(const part *split)
+{
+    return lw__json_is(split->behavior, "Isolated") ||
+           (lw__json_is(split->behavior, "Removed") && split->invert == 1);
+}
+
+static lw_status use_split(lw__vocab *vocab, const part *split, lw_error *err)
+{
+    LW__TRY(check_unknown(vocab, split, err));
+    if (!lw__json_is(split->type, "Split")) {
+        return refuse(vocab, "pre_tokenizer.pretokenizers", split->type, "Split first", err);
+    }
+    if (!keeps_matches(split)) {
+        return refuse(vocab, "pre_tokenizer.behavior", split->behavior,
+                      "Isolated, or Removed with invert", err);
+    }
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        if (lw__json_is(split->regex, patterns[i].text)) {
+            vocab->rules = patterns[i].rules;
+            return LW_OK;
+        }
+    }
+    lw_str found = split->regex.data != NULL ? split->regex : split->string;
+    return refuse(vocab, "pre_tokenizer.pattern", found,
+                  "the regex of GPT-2, or of cl100k with 1 or up to 3 digits", err);
+}
+
+static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inner, lw_error *err)
+{
+    if (!lw__json_is(outer->type, "Sequence")) {
+        LW__TRY(check_byte_level(vocab, outer, true, err));
+        vocab->rules = patterns[0].rules;
+        vocab->add_prefix_space = outer->add_prefix_space == 1;
+        return LW_OK;
+    }
+    LW__TRY(check_unknown(vocab, outer, err));
+    if (inner->count == 1) {
+        return use_parts(vocab, &inner->items[0], &(parts){.count = 0}, err);
+    }
+    if (inner->count != 2) {
+        char count[24];
+        int bytes = snprintf(count, sizeof count, "%zu", inner->count);
+        return refuse(vocab, "pre_tokenizer.pretokenizers",
+                      (lw_str){.data = count, .bytes = (size_t)bytes}, "two, Split and ByteLevel",
+                      err);
+    }
+    LW__TRY(use_split(vocab, &inner->items[0], err));
+    return check_byte_level(vocab, &inner->items[1], false, err);
+}
+
+lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err)
+{
+    part outer = no_part();
+    parts inner = {.count = 0};
+    if (lw__json_peek(json) == LW__JSON_NULL) {
+        return refuse(vocab, "pre_tokenizer", (lw_str){.data = "null", .bytes = 4},
+                      "ByteLevel, or a Sequence of Split and ByteLevel", err);
+    }
+    if (!lw__json_enter(json, '{')) {
+        return LW_OK;
+    }
+    while (lw__json_next(json)) {
+        if (read_field(json, &outer)) {
+            read_members(json, &inner);
+        }
+    }
+    return json->fault != NULL ? LW_OK : use_parts(vocab, &outer, &inner, err);
+}

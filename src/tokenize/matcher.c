@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The targets are sorted, so those that agree with the text up to some byte are a range; each
+ * further byte of the text narrows it by two binary searches. No text can make that slow: a
+ * position costs at most the length of the longest target times the logarithm of their number.
+ */
+#include "tokenize/matcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "tokenize/scan.h"
+
+static int by_text(const void *a, const void *b)
+{
+    const lw_str *x = &((const lw__target *)a)->text;
+    const lw_str *y = &((const lw__target *)b)->text;
+    size_t common = x->bytes < y->bytes ? x->bytes : y->bytes;
+    int order = memcmp(x->data, y->data, common);
+    return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static bool is_wanted(const lw__vocab *vocab, const lw__added *added, bool normalized)
+{
+    return added->normalized == normalized && lw__vocab_text(vocab, added->id).bytes > 0;
+}
+
+static lw_status check_flags(const lw__vocab *vocab, const lw__target *target, lw_error *err)
+{
+    lw__place place = {.path = vocab->path};
+    if (!target->token.single_word || target->ignored) {
+        return LW_OK;
+    }
+    return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
+                          "added_tokens: single_word of \"%.*s\" is true, expected false",
+                          lw__vocab_shown(target->text), target->text.data);
+}
+
+static lw_status put_targets(lw__matcher *matcher, const lw__vocab *vocab, bool normalized,
+                             bool special_text, lw_error *err)
+{
+    for (size_t i = 0; i < vocab->added_count; i++) {
+        const lw__added *added = &vocab->added[i];
+        if (!is_wanted(vocab, added, normalized)) {
+            continue;
+        }
+        lw__target target = {.text = lw__vocab_text(vocab, added->id),
+                             .token = *added,
+                             .ignored = added->special && !special_text};
+        LW__TRY(check_flags(vocab, &target, err));
+        matcher->starts[(unsigned char)target.text.data[0]] = true;
+        matcher->targets[matcher->count++] = target;
+    }
+    return LW_OK;
+}
+
+lw_status lw__matcher_fill(lw__matcher *matcher, const lw__vocab *vocab, bool normalized,
+                           bool special_text, lw_error *err)
+{
+    bool can_match = false;
+    memset(matcher, 0, sizeof *matcher);
+    for (size_t i = 0; i < vocab->added_count; i++) {
+        can_match = can_match || (is_wanted(vocab, &vocab->added[i], normalized) &&
+                                  (special_text || !vocab->added[i].special));
+    }
+    if (!can_match) {
+        return LW_OK;
+    }
+    matcher->targets = lw__alloc_array(vocab->added_count, sizeof *matcher->targets);
+    if (matcher->targets == NULL) {
+        return lw__fail_nomem(err, vocab->added_count * sizeof *matcher->targets, "added tokens");
+    }
+    LW__TRY(put_targets(matcher, vocab, normalized, special_text, err));
+    qsort(matcher->targets, matcher->count, sizeof *matcher->targets, by_text);
+    return LW_OK;
+}
+
+void lw__matcher_reset(lw__matcher *matcher)
+{
+    lw__free(matcher->targets);
+    memset(matcher, 0, sizeof *matcher);
+}
+
+/* The byte of a target at depth, one more than it is; 0 when the target ends before. */
+static unsigned byte_at(const lw__target *target, size_t depth)
+{
+    return depth < target->text.bytes ? (unsigned char)target->text.data[depth] + 1u : 0;
+}
+
+/* The first target of [low, high) whose byte at depth is `byte` or more. */
+static size_t lower_bound(const lw__matcher *matcher, size_t low, size_t high, size_t depth,
+                          unsigned byte)
+{
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (byte_at(&matcher->targets[middle], depth) < byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The longest target that text starts with; NULL when there is none. */
+static const lw__target *longest_at(const lw__matcher *matcher, const unsigned char *text,
+                                    size_t bytes)
+{
+    const lw__target *longest = NULL;
+    size_t low = 0;
+    size_t high = matcher->count;
+    for (size_t depth = 0; depth < bytes && low < high; depth++) {
+        unsigned byte = text[depth] + 1u;
+        low = lower_bound(matcher, low, high, depth, byte);
+        high = lower_bound(matcher, low, high, depth, byte + 1);
+        if (low < high && matcher->targets[low].text.bytes == depth + 1) {
+            longest = &matcher->targets[low];
+        }
+    }
+    return longest;
+}
+
+/* The start of the white space that ends at `from`, not before `taken`. */
+static size_t spaces_before(const unsigned char *text, size_t from, size_t taken)
+{
+    while (from > taken) {
+        size_t start = from - 1;
+        while (start > taken && (text[start] & 0xC0) == 0x80) {
+            start--;
+        }
+        if (lw__scan_char(text + start, text + from).class != LW__CLASS_SPACE) {
+            break;
+        }
+        from = start;
+    }
+    return from;
+}
+
+static size_t spaces_after(const unsigned char *text, size_t bytes, size_t from)
+{
+    return (size_t)(lw__scan_spaces(text + from, text + bytes).end - text);
+}
+
+bool lw__matcher_next(const lw__matcher *matcher, const unsigned char *text, size_t bytes,
+                      size_t *at, size_t taken, lw__match *match)
+{
+    while (*at < bytes) {
+        if (!matcher->starts[text[*at]]) {
+            ++*at;
+            continue;
+        }
+        const lw__target *target = longest_at(matcher, text + *at, bytes - *at);
+        if (target == NULL) {
+            ++*at;
+            continue;
+        }
+        size_t start = *at;
+        *at += target->text.bytes;
+        if (target->ignored) {
+            continue;
+        }
+        match->id = target->token.id;
+        match->start = target->token.lstrip ? spaces_before(text, start, taken) : start;
+        match->end = target->token.rstrip ? spaces_after(text, bytes, *at) : *at;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ids of pieces seen before, for one thread: a table of fixed size with two places for each
+ * hash. What it holds depends on the bytes of a piece alone, so neither its size nor what it has
+ * forgotten can change an id.
+ */
+#ifndef LW__TOKENIZE_PIECE_CACHE_H
+#define LW__TOKENIZE_PIECE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <laneway/error.h>
+
+#define LW__CACHE_KEY_BYTES 15 /* longest piece that is kept */
+#define LW__CACHE_IDS       4  /* most ids of a piece that is kept */
+
+typedef struct lw__cache_key {
+    uint64_t words[2]; /* the bytes, zeros, and the byte count in the last byte */
+} lw__cache_key;
+
+typedef struct lw__cache_entry {
+    lw__cache_key key;           /* a count of 0: empty */
+    uint32_t ids[LW__CACHE_IDS]; /* the number of ids is in the top byte of the first */
+} lw__cache_entry;
+
+typedef struct lw__cache {
+    void *memory;
+    lw__cache_entry *entries; /* pairs, each on one line of the processor's cache */
+} lw__cache;
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LW__CACHE_COUNT_SHIFT 0
+#else
+#define LW__CACHE_COUNT_SHIFT 56
+#endif
+
+#define LW__CACHE_PAIR_BITS 15 /* 2^15 pairs of 64 bytes: 2 MiB, a core's share of the caches */
+
+extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 1][16];
+
+lw_status lw__cache_create(lw__cache *cache, lw_error *err);
+void lw__cache_reset(lw__cache *cache);
+void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
+                   size_t count);
+
+/* The key of a piece of 1 to 15 bytes; `end` is that of the text it is in. */
+static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
+                                             const unsigned char *end)
+{
+    lw__cache_key key = {.words = {0, 0}};
+    if (end - piece >= 16) {
+        uint64_t mask[2];
+        memcpy(&key, piece, 16);
+        memcpy(mask, lw__cache_masks[bytes], 16);
+        key.words[0] &= mask[0];
+        key.words[1] &= mask[1];
+    } else {
+        memcpy(&key, piece, bytes);
+    }
+    key.words[1] |= (uint64_t)bytes << LW__CACHE_COUNT_SHIFT;
+    return key;
+}
+
+/* The pair of entries where the key belongs. */
+static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
+{
+    uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
+    return &cache->entries[(hash >> (64 - LW__CACHE_PAIR_BITS)) * 2];
+}
+
+static inline bool lw__cache_is(const lw__cache_entry *entry, const lw__cache_key *key)
+{
+    return entry->key.words[0] == key->words[0] && entry->key.words[1] == key->words[1];
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The out-of-line half of scan.h: decoding, and runs of white space. */
+#include "tokenize/scan.h"
+
+#define X LW__CLASS_OTHER
+#define L LW__CLASS_LETTER
+#define N LW__CLASS_NUMBER
+#define S LW__CLASS_SPACE
+#define H 0xFF
+
+/* clang-format off */
+const uint8_t lw__scan_ascii[256] = {
+    X, X, X, X, X, X, X, X, X, S, S, S, S, S, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
+    S, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, N, N, N, N, N, N, N, N, N, N, X, X, X, X, X, X,
+    X, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, X, X, X, X, X,
+    X, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, X, X, X, X, X,
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
+};
+/* clang-format on */
+
+#undef X
+#undef L
+#undef N
+#undef S
+#undef H
+
+/* A byte that can not start a character, or a character cut short, is one byte of no class. */
+lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end)
+{
+    const lw__char stray = {.class = LW__CLASS_OTHER, .bytes = 1};
+    unsigned lead = *p;
+    unsigned bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (lead < 0xC2 || lead > 0xF4 || (size_t)(end - p) < bytes) {
+        return stray;
+    }
+    uint32_t code = lead & (0x7Fu >> bytes);
+    for (unsigned i = 1; i < bytes; i++) {
+        code = code << 6 | (p[i] & 0x3Fu);
+    }
+    return (lw__char){.class = lw__unicode_class(code), .bytes = bytes};
+}
+
+lw__spaces lw__scan_spaces(const unsigned char *p, const unsigned char *end)
+{
+    lw__spaces spaces = {.end = p, .last = p, .after_newline = NULL};
+    while (spaces.end < end) {
+        lw__char next = lw__scan_char(spaces.end, end);
+        if (next.class != LW__CLASS_SPACE) {
+            break;
+        }
+        spaces.last = spaces.end;
+        spaces.end += next.bytes;
+        if (lw__scan_is_newline(*spaces.last)) {
+            spaces.after_newline = spaces.end;
+        }
+    }
+    return spaces;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The GPT-2 and cl100k splitters.
+ *
+ * GPT-2:   's 't 're 've 'm 'll 'd | ?L+ | ?N+ | ?X+ | white space but its last character | white
+ *          space. Here " ?" is one optional U+0020 and X is what is no letter, number or space.
+ * cl100k:  the same contractions in any case | [not CR LF L N]?L+ | N{1,3} | ?X+ and the CR LF
+ *          behind it | white space up to its last CR or LF | but its last character | all of it.
+ *
+ * The first alternative that matches wins, as in the patterns. Every character is matched by one
+ * of them, so pieces leave no gaps.
+ */
+#include "tokenize/split.h"
+
+#include <string.h>
+
+#include "tokenize/scan.h"
+
+typedef const unsigned char *cursor;
+
+bool lw__split_rules_named(const char *name, lw__split_rules *rules)
+{
+    if (strcmp(name, "gpt2") == 0) {
+        *rules = (lw__split_rules){.family = LW__SPLIT_GPT2};
+        return true;
+    }
+    if (strcmp(name, "cl100k") == 0) {
+        *rules = (lw__split_rules){.family = LW__SPLIT_CL100K, .digits = 3};
+        return true;
+    }
+    return false;
+}
+
+/* The end of the contraction whose apostrophe is at p; NULL when there is none. */
+static cursor contraction(cursor p, cursor end, unsigned char fold)
+{
+    if (end - p < 2) {
+        return NULL;
+    }
+    unsigned char first = p[1] | fold;
+    if (first == 's' || first == 'd' || first == 'm' || first == 't') {
+        return p + 2;
+    }
+    if (end - p < 3) {
+        return NULL;
+    }
+    unsigned char second = p[2] | fold;
+    if ((first == 'l' && second == 'l') || ((first == 'v' || first == 'r') && second == 'e')) {
+        return p + 3;
+    }
+    return NULL;
+}
+
+/* The same without regard to case; U+017F (long s, C5 BF) folds to s. */
+static cursor contraction_any_case(cursor p, cursor end)
+{
+    if (end - p >= 3 && p[1] == 0xC5 && p[2] == 0xBF) {
+        return p + 3;
+    }
+    return contraction(p, end, 0x20);
+}
+
+/* White space leaves its last character to what follows, unless nothing does. */
+static cursor spaces_but_last(const lw__spaces *spaces, cursor start, cursor end)
+{
+    return spaces->end == end || spaces->last == start ? spaces->end : spaces->last;
+}
+
+static inline cursor next_gpt2(cursor p, cursor end)
+{
+    if (*p == '\'') {
+        cursor cut = contraction(p, end, 0);
+        if (cut != NULL) {
+            return cut;
+        }
+    }
+    cursor body = p + (*p == ' ');
+    if (body < end) {
+        lw__char first = lw__scan_char(body, end);
+        if (first.class != LW__CLASS_SPACE) {
+            return lw__scan_run(body + first.bytes, end, first.class);
+        }
+    }
+    lw__spaces spaces = lw__scan_spaces(p, end);
+    return spaces_but_last(&spaces, p, end);
+}
+
+static cursor number_end(cursor p, cursor end, uint32_t digits)
+{
+    while (digits-- > 0 && p < end) {
+        lw__char next = lw__scan_char(p, end);
+        if (next.class != LW__CLASS_NUMBER) {
+            break;
+        }
+        p += next.bytes;
+    }
+    return p;
+}
+
+/* The rest of a run of X that p is in, and the line ends behind it. */
+static cursor symbols_end(cursor p, cursor end)
+{
+    p = lw__scan_run(p, end, LW__CLASS_OTHER);
+    while (p < end && lw__scan_is_newline(*p)) {
+        p++;
+    }
+    return p;
+}
+
+static cursor spaces_cl100k(const lw__split_rules *rules, cursor p, cursor end)
+{
+    lw__spaces spaces = lw__scan_spaces(p, end);
+    if (rules->trailing_whole && spaces.end == end) {
+        return end;
+    }
+    return spaces.after_newline != NULL ? spaces.after_newline : spaces_but_last(&spaces, p, end);
+}
+
+static inline cursor next_cl100k(const lw__split_rules *rules, cursor p, cursor end)
+{
+    lw__char first = lw__scan_char(p, end);
+    cursor body = p + first.bytes;
+    if (first.class == LW__CLASS_LETTER) {
+        return lw__scan_run(body, end, LW__CLASS_LETTER);
+    }
+    if (first.class == LW__CLASS_NUMBER) {
+        return number_end(p, end, rules->digits);
+    }
+    cursor cut = *p == '\'' ? contraction_any_case(p, end) : NULL;
+    if (cut != NULL) {
+        return cut;
+    }
+    if (body < end && !lw__scan_is_newline(*p)) {
+        lw__char second = lw__scan_char(body, end);
+        if (second.class == LW__CLASS_LETTER) {
+            return lw__scan_run(body + second.bytes, end, LW__CLASS_LETTER);
+        }
+        if (*p == ' ' && second.class == LW__CLASS_OTHER) {
+            return symbols_end(body + second.bytes, end);
+        }
+    }
+    return first.class == LW__CLASS_OTHER ? symbols_end(body, end) : spaces_cl100k(rules, p, end);
+}
+
+size_t lw__split(const lw__split_rules *rules, const unsigned char *text, size_t bytes, size_t at,
+                 size_t *ends, size_t room)
+{
+    cursor p = text + at;
+    cursor end = text + bytes;
+    size_t count = 0;
+    if (rules->family == LW__SPLIT_GPT2) {
+        while (p < end && count < room) {
+            p = next_gpt2(p, end);
+            ends[count++] = (size_t)(p - text);
+        }
+    } else {
+        while (p < end && count < room) {
+            p = next_cl100k(rules, p, end);
+            ends[count++] = (size_t)(p - text);
+        }
+    }
+    return count;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The store that loaders fill: token bytes in one pool, an index by id and one by bytes.
+ */
+#include "tokenize/vocab.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os_file.h"
+
+#define FIRST_SLOTS       1024              /* of the index by bytes; a power of two */
+#define SHOWN_BYTES       48                /* of a token in a message */
+#define FILE_LIMIT        ((size_t)1 << 30) /* no vocabulary file is larger */
+#define TOKEN_BYTES_LIMIT ((size_t)1 << 24) /* no token is longer */
+
+void lw__vocab_reset(lw__vocab *vocab)
+{
+    lw__bytes_reset(&vocab->pool);
+    lw__free(vocab->tokens);
+    lw__free(vocab->slots);
+    lw__free(vocab->merges);
+    lw__free(vocab->added);
+    memset(vocab, 0, sizeof *vocab);
+}
+
+lw_status lw__vocab_fail(lw_error *err, lw_status status, const lw__place *place,
+                         const char *format, ...)
+{
+    char text[400];
+    char where[64] = "";
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (place->unit != NULL) {
+        (void)snprintf(where, sizeof where, "%s %llu: ", place->unit,
+                       (unsigned long long)place->at);
+    }
+    return lw__fail(err, status, "tokenizer: \"%s\": %s%s", place->path, where, text);
+}
+
+int lw__vocab_shown(lw_str text)
+{
+    size_t bytes = text.bytes < SHOWN_BYTES ? text.bytes : SHOWN_BYTES;
+    while (bytes > 0 && bytes < text.bytes && ((unsigned char)text.data[bytes] & 0xC0) == 0x80) {
+        bytes--;
+    }
+    return (int)bytes;
+}
+
+lw_str lw__vocab_text(const lw__vocab *vocab, int32_t id)
+{
+    if (id < 0 || (size_t)id >= vocab->limit || vocab->tokens[id].present == 0) {
+        return (lw_str){.data = "", .bytes = 0};
+    }
+    const lw__token *token = &vocab->tokens[id];
+    if (token->bytes == 0) {
+        return (lw_str){.data = "", .bytes = 0};
+    }
+    return (lw_str){.data = (const char *)vocab->pool.data + token->offset, .bytes = token->bytes};
+}
+
+/* Room for `count` items of an array that doubles. */
+static lw_status array_reserve(void **items, size_t *capacity, size_t count, size_t item_bytes,
+                               lw_error *err)
+{
+    if (count <= *capacity) {
+        return LW_OK;
+    }
+    size_t wanted = count < 64 ? 64 : count + count / 2;
+    void *grown = lw__resize_array(*items, wanted, item_bytes);
+    if (grown == NULL) {
+        return lw__fail_nomem(err, wanted * item_bytes, "a vocabulary");
+    }
+    *items = grown;
+    *capacity = wanted;
+    return LW_OK;
+}
+
+static bool is_text(const lw__vocab *vocab, int32_t id, const void *text, size_t bytes)
+{
+    const lw__token *token = &vocab->tokens[id];
+    return token->bytes == bytes &&
+           (bytes == 0 || memcmp(vocab->pool.data + token->offset, text, bytes) == 0);
+}
+
+/* The slot where the text is, or the empty one where it would be put. */
+static size_t slot_of(const lw__vocab *vocab, const void *text, size_t bytes)
+{
+    size_t mask = vocab->slot_count - 1;
+    size_t at = (size_t)XXH3_64bits(text, bytes) & mask;
+    while (vocab->slots[at] >= 0 && !is_text(vocab, vocab->slots[at], text, bytes)) {
+        at = (at + 1) & mask;
+    }
+    return at;
+}
+
+int32_t lw__vocab_find(const lw__vocab *vocab, const void *text, size_t bytes)
+{
+    return vocab->slot_count == 0 ? -1 : vocab->slots[slot_of(vocab, text, bytes)];
+}
+
+int32_t lw__vocab_find_added(const lw__vocab *vocab, lw_str text)
+{
+    for (size_t i = 0; i < vocab->added_count; i++) {
+        int32_t id = vocab->added[i].id;
+        if (is_text(vocab, id, text.data, text.bytes)) {
+            return id;
+        }
+    }
+    return -1;
+}
+
+static lw_status index_grow(lw__vocab *vocab, lw_error *err)
+{
+    size_t old_count = vocab->slot_count;
+    int32_t *old = vocab->slots;
+    size_t slot_count = old_count == 0 ? FIRST_SLOTS : old_count * 2;
+    int32_t *slots = lw__alloc_array(slot_count, sizeof *slots);
+    if (slots == NULL) {
+        return lw__fail_nomem(err, slot_count * sizeof *slots, "a vocabulary");
+    }
+    memset(slots, 0xFF, slot_count * sizeof *slots);
+    vocab->slots = slots;
+    vocab->slot_count = slot_count;
+    for (size_t i = 0; i < old_count; i++) {
+        if (old[i] >= 0) {
+            lw_str text = lw__vocab_text(vocab, old[i]);
+            slots[slot_of(vocab, text.data, text.bytes)] = old[i];
+        }
+    }
+    lw__free(old);
+    return LW_OK;
+}
+
+static lw_status tokens_reserve(lw__vocab *vocab, size_t limit, lw_error *err)
+{
+    if (limit <= vocab->limit) {
+        return LW_OK;
+    }
+    void *tokens = vocab->tokens;
+    lw_status status = array_reserve(&tokens, &vocab->capacity, limit, sizeof *vocab->tokens, err);
+    vocab->tokens = tokens;
+    if (status == LW_OK) {
+        memset(vocab->tokens + vocab->limit, 0, (limit - vocab->limit) * sizeof *vocab->tokens);
+        vocab->limit = limit;
+    }
+    return status;
+}
+
+lw_status lw__vocab_put_aside(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
+                              lw_error *err)
+{
+    int shown = lw__vocab_shown(text);
+    if (id < 0 || id >= LW__VOCAB_LIMIT) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "token \"%.*s\" has id %lld, expected 0 to %d", shown, text.data,
+                              (long long)id, LW__VOCAB_LIMIT - 1);
+    }
+    if (text.bytes > TOKEN_BYTES_LIMIT) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "a token of %zu bytes, expected at most %zu", text.bytes,
+                              TOKEN_BYTES_LIMIT);
+    }
+    LW__TRY(tokens_reserve(vocab, (size_t)id + 1, err));
+    lw__token *token = &vocab->tokens[id];
+    if (token->present != 0) {
+        lw_str other = lw__vocab_text(vocab, (int32_t)id);
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "id %lld is given to \"%.*s\" and \"%.*s\", expected one token",
+                              (long long)id, lw__vocab_shown(other), other.data, shown, text.data);
+    }
+    size_t offset = vocab->pool.count;
+    lw__bytes_put(&vocab->pool, text.data, text.bytes);
+    if (vocab->pool.failed) {
+        return lw__fail_nomem(err, offset + text.bytes, "a vocabulary");
+    }
+    *token = (lw__token){.offset = offset, .bytes = (uint32_t)text.bytes, .present = 1};
+    return LW_OK;
+}
+
+lw_status lw__vocab_put(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
+                        lw_error *err)
+{
+    if (vocab->model_count >= vocab->slot_count / 2) {
+        LW__TRY(index_grow(vocab, err));
+    }
+    size_t slot = slot_of(vocab, text.data, text.bytes);
+    if (vocab->slots[slot] >= 0) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                              "token \"%.*s\" is there twice, with ids %ld and %lld, expected one",
+                              lw__vocab_shown(text), text.data, (long)vocab->slots[slot],
+                              (long long)id);
+    }
+    LW__TRY(lw__vocab_put_aside(vocab, id, text, place, err));
+    vocab->slots[slot] = (int32_t)id;
+    vocab->model_count++;
+    return LW_OK;
+}
+
+lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error *err)
+{
+    void *items = vocab->added;
+    lw_status status = array_reserve(&items, &vocab->added_capacity, vocab->added_count + 1,
+                                     sizeof *vocab->added, err);
+    vocab->added = items;
+    if (status == LW_OK) {
+        vocab->added[vocab->added_count++] = *added;
+    }
+    return status;
+}
+
+lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_error *err)
+{
+    void *items = vocab->merges;
+    lw_status status = array_reserve(&items, &vocab->merge_capacity, vocab->merge_count + 1,
+                                     sizeof *vocab->merges, err);
+    vocab->merges = items;
+    if (status == LW_OK) {
+        vocab->merges[vocab->merge_count++] = *merge;
+    }
+    return status;
+}
+
+static lw_status no_such_token(lw_str left, lw_str right, const char *which, const lw__place *place,
+                               lw_error *err)
+{
+    return lw__vocab_fail(err, LW_E_CORRUPT, place,
+                          "\"%.*s\" + \"%.*s\": %s is not in the vocabulary, expected a token",
+                          lw__vocab_shown(left), left.data, lw__vocab_shown(right), right.data,
+                          which);
+}
+
+lw_status lw__vocab_put_merge(lw__vocab *vocab, lw_str left, lw_str right, const lw__place *place,
+                              lw_error *err)
+{
+    lw__merge merge = {.left = lw__vocab_find(vocab, left.data, left.bytes),
+                       .right = lw__vocab_find(vocab, right.data, right.bytes),
+                       .rank = (uint32_t)vocab->merge_count};
+    if (merge.left < 0 || merge.right < 0) {
+        return no_such_token(left, right, merge.left < 0 ? "the first" : "the second", place, err);
+    }
+    char joined[256];
+    size_t bytes = left.bytes + right.bytes;
+    char *text = bytes <= sizeof joined ? joined : lw__alloc(bytes);
+    if (text == NULL) {
+        return lw__fail_nomem(err, bytes, "a merge");
+    }
+    memcpy(text, left.data, left.bytes);
+    memcpy(text + left.bytes, right.data, right.bytes);
+    merge.id = lw__vocab_find(vocab, text, bytes);
+    if (text != joined) {
+        lw__free(text);
+    }
+    if (merge.id < 0) {
+        return no_such_token(left, right, "what they give", place, err);
+    }
+    return lw__vocab_push_merge(vocab, &merge, err);
+}
+
+lw_status lw__vocab_read(const char *path, lw__bytes *out, lw_error *err)
+{
+    return lw__os_read_file("tokenizer", path, FILE_LIMIT, out, err);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a tokenizer's files say: tokens, merges, added tokens, rules. Loaders fill it; it is
+ * checked and completed once, when the tokenizer is opened, and never changes after that.
+ *
+ * Tokens are raw bytes here: the byte-level alphabet of the files is undone while loading.
+ */
+#ifndef LW__TOKENIZE_VOCAB_H
+#define LW__TOKENIZE_VOCAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laneway/error.h>
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "tokenize/bpe.h"
+#include "tokenize/split.h"
+
+/* Ids lie below this: it bounds what a small corrupt file can make us allocate. */
+#define LW__VOCAB_LIMIT (1 << 22)
+
+/* Where in a file something was found; the prefix of every message about it. */
+typedef struct lw__place {
+    const char *path;
+    const char *unit; /* "line", "byte", "merge"; NULL: the file as a whole */
+    uint64_t at;
+} lw__place;
+
+typedef struct lw__token {
+    size_t offset; /* into pool */
+    uint32_t bytes;
+    uint32_t present; /* 0: the id is not in use */
+} lw__token;
+
+typedef struct lw__added {
+    int32_t id;
+    bool special;
+    bool lstrip;      /* takes the white space before it */
+    bool rstrip;      /* takes the white space behind it */
+    bool single_word; /* not supported; refused where it could match */
+    bool normalized;  /* matched after all those that are not */
+} lw__added;
+
+typedef struct lw__vocab {
+    const char *path; /* as given; borrowed until opening is done, then NULL */
+    lw__bytes pool;
+    lw__token *tokens; /* by id */
+    size_t limit;      /* one more than the largest id */
+    size_t capacity;
+
+    int32_t *slots; /* ids of the model's tokens by hash of their bytes; -1: empty */
+    size_t slot_count;
+    size_t model_count; /* the model's tokens: those that are not only added */
+
+    lw__merge *merges;
+    size_t merge_count;
+    size_t merge_capacity;
+
+    lw__added *added;
+    size_t added_count;
+    size_t added_capacity;
+
+    lw__split_rules rules;
+    bool add_prefix_space;
+    bool merge_ranks; /* there are no merges: ids are ranks, and say what merges */
+    bool whole_piece; /* a piece that is a token is that token, whatever the merges say */
+} lw__vocab;
+
+void lw__vocab_reset(lw__vocab *vocab);
+
+/* One line "tokenizer: "<path>": <unit> <at>: <text>". */
+lw_status lw__vocab_fail(lw_error *err, lw_status status, const lw__place *place,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Bytes of a token to show in a message: a whole number of characters, not too many. */
+int lw__vocab_shown(lw_str text);
+
+/* Adds a token of the model. An id or bytes that are there already are an error at `place`. */
+lw_status lw__vocab_put(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
+                        lw_error *err);
+/* The same for a token that merging can not reach: it is not found by its bytes. */
+lw_status lw__vocab_put_aside(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
+                              lw_error *err);
+lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error *err);
+/* Adds the merge of two token texts, with the next rank. */
+lw_status lw__vocab_put_merge(lw__vocab *vocab, lw_str left, lw_str right, const lw__place *place,
+                              lw_error *err);
+lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_error *err);
+
+/* The id of a token of the model by its bytes; -1 when there is none. */
+int32_t lw__vocab_find(const lw__vocab *vocab, const void *text, size_t bytes);
+/* The same for an added token. */
+int32_t lw__vocab_find_added(const lw__vocab *vocab, lw_str text);
+lw_str lw__vocab_text(const lw__vocab *vocab, int32_t id);
+
+/* Reads a whole file. */
+lw_status lw__vocab_read(const char *path, lw__bytes *out, lw_error *err);
+
+/* The loaders; each fills an empty vocabulary from vocab->path. */
+lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err);
+lw_status lw__load_bpe(lw__vocab *vocab, lw_error *err);
+lw_status lw__load_tokenizer_json(lw__vocab *vocab, lw_error *err);
+
+/* Whether the path names one half of a vocab.bpe + encoder.json pair. */
+bool lw__load_bpe_is_half(const char *path);
+/* Undoes the byte-level alphabet in place; false when a character is not of that alphabet. */
+bool lw__byte_level_undo(lw_str *text);
+/* Reads an object of token text -> id. */
+lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err);
+/* What is wrong in a JSON file; LW_OK when nothing is. */
+lw_status lw__load_json_fault(const char *path, const lw__json *json, lw_error *err);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tokenizer behind a pipe, for tests in other languages.
+ *
+ * Standard input is texts, each a 32-bit little-endian byte count and its bytes. Standard output
+ * is, for each, a 32-bit count of ids and the ids, 32 bits each. With --time nothing but one JSON
+ * line comes out: bytes, ids and the seconds of --passes passes over all texts in memory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/bytes.h"
+#include "tokenize/tokenize.h"
+
+typedef struct arguments {
+    lw__tokenizer_options options;
+    long passes; /* 0: write ids */
+} arguments;
+
+static const char usage[] =
+    "usage: encode_driver (--path FILE [--pattern NAME] | --name bytes) [--bos TOKEN] "
+    "[--eos TOKEN]\n                     [--special-text] [--time PASSES]\n"
+    "TOKEN is a token's text, or empty for the vocabulary's own.\n";
+
+static int misuse(void)
+{
+    (void)fputs(usage, stderr);
+    return 2;
+}
+
+static int failed(const lw_error *err)
+{
+    (void)fprintf(stderr, "%s\n", err->message);
+    return 1;
+}
+
+static const char **option_of(arguments *args, const char *name)
+{
+    lw__tokenizer_options *options = &args->options;
+    if (strcmp(name, "--path") == 0) {
+        return &options->path;
+    }
+    if (strcmp(name, "--name") == 0) {
+        return &options->name;
+    }
+    if (strcmp(name, "--pattern") == 0) {
+        return &options->pattern;
+    }
+    if (strcmp(name, "--bos") == 0) {
+        return &options->bos;
+    }
+    return strcmp(name, "--eos") == 0 ? &options->eos : NULL;
+}
+
+static int parse(int count, char **texts, arguments *args)
+{
+    for (int i = 1; i < count; i++) {
+        if (strcmp(texts[i], "--special-text") == 0) {
+            args->options.special_text = true;
+            continue;
+        }
+        if (i + 1 == count) {
+            return -1;
+        }
+        const char **option = option_of(args, texts[i]);
+        if (option != NULL) {
+            *option = texts[++i];
+        } else if (strcmp(texts[i], "--time") == 0) {
+            args->passes = strtol(texts[++i], NULL, 10);
+        } else {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_input(lw__bytes *input)
+{
+    size_t count = 0;
+    do {
+        if (!lw__bytes_reserve(input, 1 << 20)) {
+            return -1;
+        }
+        count = fread(input->data + input->count, 1, 1 << 20, stdin);
+        input->count += count;
+    } while (count > 0);
+    return 0;
+}
+
+/* The next text of the input; false at its end. */
+static bool next_text(const lw__bytes *input, size_t *at, lw_str *text)
+{
+    uint32_t bytes = 0;
+    if (input->count - *at < 4) {
+        return false;
+    }
+    for (int i = 3; i >= 0; i--) {
+        bytes = bytes << 8 | input->data[*at + (size_t)i];
+    }
+    *at += 4;
+    if (input->count - *at < bytes) {
+        return false;
+    }
+    *text = (lw_str){.data = (const char *)input->data + *at, .bytes = bytes};
+    *at += bytes;
+    return true;
+}
+
+static void write_number(uint32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        (void)putchar((int)(value >> (8 * i) & 0xFF));
+    }
+}
+
+static lw_status write_ids(lw__encoder *encoder, const lw__bytes *input, lw_error *err)
+{
+    lw__arena arena = {.ids = NULL};
+    lw_status status = LW_OK;
+    lw_str text;
+    for (size_t at = 0; status == LW_OK && next_text(input, &at, &text);) {
+        arena.count = 0;
+        status = lw__encoder_encode(encoder, text.data, text.bytes, &arena, err);
+        write_number((uint32_t)arena.count);
+        for (size_t i = 0; i < arena.count; i++) {
+            write_number((uint32_t)arena.ids[i]);
+        }
+    }
+    lw__arena_reset(&arena);
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static lw_status time_passes(lw__encoder *encoder, const lw__bytes *input, long passes,
+                             lw_error *err)
+{
+    lw__arena arena = {.ids = NULL};
+    lw_status status = LW_OK;
+    for (long pass = 0; status == LW_OK && pass < passes; pass++) {
+        size_t bytes = 0;
+        lw_str text;
+        double start = now();
+        arena.count = 0;
+        for (size_t at = 0; status == LW_OK && next_text(input, &at, &text);) {
+            status = lw__encoder_encode(encoder, text.data, text.bytes, &arena, err);
+            bytes += text.bytes;
+        }
+        double seconds = now() - start;
+        (void)printf("{\"pass\": %ld, \"bytes\": %zu, \"ids\": %zu, \"seconds\": %.6f, "
+                     "\"megabytes_per_second\": %.1f}\n",
+                     pass, bytes, arena.count, seconds, (double)bytes / seconds / 1e6);
+    }
+    lw__arena_reset(&arena);
+    return status;
+}
+
+static int run(const arguments *args, const lw__bytes *input)
+{
+    lw_error err;
+    lw__tokenizer *tokenizer = NULL;
+    lw__encoder *encoder = NULL;
+    double start = now();
+    lw_status status = lw__tokenizer_open(&args->options, &tokenizer, &err);
+    if (status == LW_OK && args->passes > 0) {
+        (void)printf("{\"open_seconds\": %.6f, \"fingerprint\": \"%016llx\"}\n", now() - start,
+                     (unsigned long long)lw__tokenizer_fingerprint(tokenizer));
+    }
+    if (status == LW_OK) {
+        status = lw__encoder_create(tokenizer, &encoder, &err);
+    }
+    if (status == LW_OK) {
+        status = args->passes > 0 ? time_passes(encoder, input, args->passes, &err)
+                                  : write_ids(encoder, input, &err);
+    }
+    lw__encoder_destroy(encoder);
+    lw__tokenizer_close(tokenizer);
+    return status == LW_OK ? 0 : failed(&err);
+}
+
+int main(int count, char **texts)
+{
+    arguments args = {.passes = 0};
+    lw__bytes input;
+    if (parse(count, texts, &args) != 0) {
+        return misuse();
+    }
+    lw__bytes_init(&input);
+    int code = read_input(&input) == 0 ? run(&args, &input) : 1;
+    lw__bytes_reset(&input);
+    return code;
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The texts that are compared: every code point, random mixtures, long runs, real documents."""
+import glob
+import json
+import os
+import random
+
+CONTEXTS = [("a", "b"), (" ", "1"), ("1", "23"), ("'", "s"), ("A?", "'s"), ("!", " x"), ("\n", " "),
+            ("  ", "  "), ("x ", "! "), ("!", "\r\n\n"), ("\t", "'LL")]
+LAST_CLASS = 0x33500  # from here on all code points are of one class, in either reference
+
+ATOMS = (
+    ["a", "b", "the", "Hello", "WORLD", "don", "ing", "x", "Z", "é", "ß", "ſ", "K", "д", "Привет",
+     "中", "文字", "あ", "한국", "ا", "हि", "𝒜", "ﬁ", "\u0301", "\u200d", "👩\u200d💻", "🎉", "_"]
+    + ["0", "1", "12", "123", "4567", "१२३", "²", "½", "１２"]
+    + [" ", " ", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "\u3000", "\u2028", "\x85",
+       "\u1680", "\x0b", "\x1c", "\u180e", "\ufeff", "\x00"]
+    + ["'", "'s", "'S", "'t", "'re", "'RE", "'ll", "'lL", "'ve", "'d", "'m", "'ſ", "'x", "’s"]
+    + [".", ",", "!", "?!", "...", "---", "/", "\\", "(", ")", "{", "}", "#", "$", "<|", "|>", "€",
+       "->", "==", "//", "\u00ad", "\ud7a4", "\ue000", "\U0010ffff"]
+)
+
+RUNS = ["a" * 200000, " " * 200000, "\n" * 100000, "^" * 100000, "ab" * 50000, "中" * 50000,
+        "1" * 100000, "'s" * 50000, " \n" * 50000, "a" + " " * 1000 + "b", "x" * 32, "x" * 33, ""]
+
+
+def scalars():
+    return (c for c in range(0x110000) if not 0xD800 <= c < 0xE000)
+
+
+def alone(limit=0x110000):
+    return [chr(c) for c in scalars() if c < limit]
+
+
+def in_context(step_above):
+    """Texts of 64 code points each, every one in all contexts; above LAST_CLASS each n-th one."""
+    chosen = [chr(c) for c in scalars() if c < LAST_CLASS or c % step_above == 0]
+    return ["|".join(before + c + after for c in chosen[i:i + 64] for before, after in CONTEXTS)
+            for i in range(0, len(chosen), 64)]
+
+
+def mixed(count, seed, extra=()):
+    generator = random.Random(seed)
+    atoms = ATOMS + list(extra)
+    return ["".join(generator.choices(atoms, k=generator.randint(1, 16))) for _ in range(count)]
+
+
+def whitespace():
+    """Every string of up to 6 of five characters, in front of a letter and at the end."""
+    found, last = [], [""]
+    for _ in range(6):
+        last = [text + c for text in last for c in " \n\t\r\u00a0"]
+        found += ["a" + text for text in last] + ["a" + text + "b" for text in last]
+    return found
+
+
+def documents(folder, limit_bytes):
+    texts, total = [], 0
+    for path in sorted(glob.glob(os.path.join(folder, "*.jsonl"))):
+        of_file = 0
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                record = json.loads(line)
+                text = record.get("text") or record.get("content") or ""
+                of_file += len(text.encode("utf-8"))
+                texts.append(text)
+                if of_file > limit_bytes:
+                    break
+        total += of_file
+    return texts, total

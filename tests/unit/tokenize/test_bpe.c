@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merging: the rule, ties, and that a long piece gives what a short one does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "tokenize/bpe.h"
+
+static void init(lw__bpe *bpe)
+{
+    lw__bpe_init(bpe);
+    for (int byte = 0; byte < 256; byte++) {
+        bpe->byte_ids[byte] = byte;
+    }
+}
+
+static void put(lw__bpe *bpe, int32_t left, int32_t right, uint32_t rank, int32_t id)
+{
+    lw__merge merge = {.left = left, .right = right, .id = id, .rank = rank};
+    assert_int_equal(lw__bpe_put(bpe, &merge, NULL), LW_OK);
+}
+
+static size_t encode(const lw__bpe *bpe, const void *piece, size_t bytes, int32_t *ids)
+{
+    lw__bpe_scratch scratch = {.nodes = NULL};
+    size_t count = 0;
+    assert_int_equal(lw__bpe_encode(bpe, &scratch, piece, bytes, ids, &count, NULL), LW_OK);
+    lw__bpe_scratch_reset(&scratch);
+    return count;
+}
+
+/* The rule, as plainly as it can be said: the oracle of the random test. */
+static size_t encode_plainly(const lw__merge *merges, size_t merge_count, size_t bytes,
+                             int32_t *ids)
+{
+    size_t count = bytes;
+    for (;;) {
+        const lw__merge *best = NULL;
+        size_t best_at = 0;
+        for (size_t i = 0; i + 1 < count; i++) {
+            for (size_t m = 0; m < merge_count; m++) {
+                if (merges[m].left == ids[i] && merges[m].right == ids[i + 1] &&
+                    (best == NULL || merges[m].rank < best->rank)) {
+                    best = &merges[m];
+                    best_at = i;
+                }
+            }
+        }
+        if (best == NULL) {
+            return count;
+        }
+        ids[best_at] = best->id;
+        memmove(ids + best_at + 1, ids + best_at + 2, (count - best_at - 2) * sizeof *ids);
+        count--;
+    }
+}
+
+static void test_bpe__the_lowest_rank_merges_first(void **state)
+{
+    (void)state;
+    lw__bpe bpe;
+    int32_t ids[8];
+    init(&bpe);
+    put(&bpe, 'b', 'c', 0, 300);
+    put(&bpe, 'a', 'b', 1, 301);
+    put(&bpe, 'a', 300, 2, 302);
+    assert_int_equal(encode(&bpe, "abc", 3, ids), 1);
+    assert_int_equal(ids[0], 302);
+    assert_int_equal(encode(&bpe, "abab", 4, ids), 2);
+    assert_int_equal(ids[0], 301);
+    lw__bpe_reset(&bpe);
+}
+
+static void test_bpe__the_leftmost_of_equals_merges_first(void **state)
+{
+    (void)state;
+    lw__bpe bpe;
+    int32_t ids[8];
+    init(&bpe);
+    put(&bpe, 'a', 'a', 0, 300);
+    assert_int_equal(encode(&bpe, "aaa", 3, ids), 2);
+    assert_int_equal(ids[0], 300);
+    assert_int_equal(ids[1], 'a');
+    lw__bpe_reset(&bpe);
+}
+
+static void test_bpe__a_pair_given_twice_keeps_its_later_rank(void **state)
+{
+    (void)state;
+    lw__bpe bpe;
+    int32_t ids[8];
+    init(&bpe);
+    put(&bpe, 'a', 'b', 0, 300);
+    put(&bpe, 'b', 'c', 1, 301);
+    put(&bpe, 'a', 'b', 2, 300);
+    assert_int_equal(bpe.count, 2);
+    assert_int_equal(encode(&bpe, "abc", 3, ids), 2);
+    assert_int_equal(ids[1], 301);
+    lw__bpe_reset(&bpe);
+}
+
+static void test_bpe__no_merges_and_no_bytes(void **state)
+{
+    (void)state;
+    lw__bpe bpe;
+    int32_t ids[64];
+    init(&bpe);
+    assert_int_equal(encode(&bpe, "", 0, ids), 0);
+    assert_int_equal(encode(&bpe, "a", 1, ids), 1);
+    assert_int_equal(encode(&bpe, "0123456789012345678901234567890123456789", 40, ids), 40);
+    assert_int_equal(ids[39], '9');
+    lw__bpe_reset(&bpe);
+}
+
+/* Random merges over a few symbols; pieces on both sides of the change of method. */
+static void test_bpe__short_and_long_pieces_follow_the_rule(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (int round = 0; round < 300; round++) {
+        lw__bpe bpe;
+        lw__merge merges[24];
+        init(&bpe);
+        for (size_t m = 0; m < 24; m++) {
+            int32_t pair[2];
+            for (size_t k = 0; k < 2; k++) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                size_t symbol = (size_t)(random >> 33) % (3 + m);
+                pair[k] = symbol < 3 ? (int32_t)('a' + symbol) : 297 + (int32_t)symbol;
+            }
+            merges[m] = (lw__merge){
+                .left = pair[0], .right = pair[1], .id = 300 + (int32_t)m, .rank = (uint32_t)m};
+            for (size_t k = 0; k < m; k++) {
+                bool same = merges[k].left == pair[0] && merges[k].right == pair[1];
+                merges[k].left = same ? -1 : merges[k].left;
+            }
+            put(&bpe, pair[0], pair[1], (uint32_t)m, 300 + (int32_t)m);
+        }
+        for (size_t bytes = 28; bytes < 38; bytes++) {
+            unsigned char piece[40];
+            int32_t ids[40];
+            int32_t plain[40];
+            for (size_t i = 0; i < bytes; i++) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                piece[i] = (unsigned char)('a' + (random >> 33) % 3);
+                plain[i] = piece[i];
+            }
+            size_t count = encode(&bpe, piece, bytes, ids);
+            assert_int_equal(count, encode_plainly(merges, 24, bytes, plain));
+            assert_memory_equal(ids, plain, count * sizeof *ids);
+        }
+        lw__bpe_reset(&bpe);
+    }
+}
+
+static void test_bpe__a_million_equal_bytes(void **state)
+{
+    (void)state;
+
+    enum { BYTES = 1000000 };
+
+    lw__bpe bpe;
+    init(&bpe);
+    put(&bpe, 'a', 'a', 0, 300);
+    put(&bpe, 300, 300, 1, 301);
+    put(&bpe, 301, 301, 2, 302);
+    char *piece = malloc(BYTES);
+    int32_t *ids = malloc(BYTES * sizeof *ids);
+    assert_non_null(piece);
+    assert_non_null(ids);
+    memset(piece, 'a', BYTES);
+    assert_int_equal(encode(&bpe, piece, BYTES, ids), BYTES / 8);
+    assert_int_equal(ids[0], 302);
+    assert_int_equal(ids[BYTES / 8 - 1], 302);
+    free(piece);
+    free(ids);
+    lw__bpe_reset(&bpe);
+}
+
+static void test_bpe__memory_that_runs_out_is_an_error(void **state)
+{
+    (void)state;
+    lw__bpe bpe;
+    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__merge merge = {.left = 'a', .right = 'a', .id = 300};
+    int32_t ids[64];
+    size_t count = 0;
+    lw_error err;
+    init(&bpe);
+    lw__alloc_fail_after(1);
+    void *other = lw__alloc(1);
+    assert_int_equal(lw__bpe_put(&bpe, &merge, &err), LW_E_NOMEM);
+    lw__alloc_fail_after(1);
+    assert_int_equal(lw__bpe_encode(&bpe, &scratch,
+                                    (const unsigned char *)"0123456789012345678901234567890123", 34,
+                                    ids, &count, &err),
+                     LW_E_NOMEM);
+    lw__alloc_fail_after(0);
+    lw__free(other);
+    lw__bpe_scratch_reset(&scratch);
+    lw__bpe_reset(&bpe);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bpe__the_lowest_rank_merges_first),
+        cmocka_unit_test(test_bpe__the_leftmost_of_equals_merges_first),
+        cmocka_unit_test(test_bpe__a_pair_given_twice_keeps_its_later_rank),
+        cmocka_unit_test(test_bpe__no_merges_and_no_bytes),
+        cmocka_unit_test(test_bpe__short_and_long_pieces_follow_the_rule),
+        cmocka_unit_test(test_bpe__a_million_equal_bytes),
+        cmocka_unit_test(test_bpe__memory_that_runs_out_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
