@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define LW_API __attribute__((visibility("default")))
+#define LW_API        __attribute__((visibility("default")))
 #define LW_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define LW_API
@@ -26,20 +26,20 @@ extern "C" {
 /** Zero: done. Positive: fine, but no value. Negative: failed. Values are pinned. */
 typedef int32_t lw_status;
 
-#define LW_OK 0
-#define LW_END 1             /* the stream has ended; so will every later call */
-#define LW_AGAIN 2           /* the time-out passed first */
-#define LW_E_INVALID (-1)    /* an argument or a recipe is wrong */
-#define LW_E_NOMEM (-2)      /* memory, or the byte budget, does not suffice */
-#define LW_E_UNSUPPORTED (-3) /* right in itself, but not in this build */
-#define LW_E_NOT_FOUND (-4)  /* a file, a field or a step is not there */
-#define LW_E_IO (-5)         /* the operating system or a store refused */
-#define LW_E_CORRUPT (-6)    /* bytes are not what their format says */
-#define LW_E_OPERATOR (-7)   /* an operator failed or broke its contract */
-#define LW_E_MISMATCH (-8)   /* a state belongs to another recipe, file set or library */
-#define LW_E_CANCELLED (-9)  /* lw_pipeline_cancel was called */
-#define LW_E_BUSY (-10)      /* not now: something is still held */
-#define LW_E_INTERNAL (-11)  /* a fault of this library */
+#define LW_OK            0
+#define LW_END           1     /* the stream has ended; so will every later call */
+#define LW_AGAIN         2     /* the time-out passed first */
+#define LW_E_INVALID     (-1)  /* an argument or a recipe is wrong */
+#define LW_E_NOMEM       (-2)  /* memory, or the byte budget, does not suffice */
+#define LW_E_UNSUPPORTED (-3)  /* right in itself, but not in this build */
+#define LW_E_NOT_FOUND   (-4)  /* a file, a field or a step is not there */
+#define LW_E_IO          (-5)  /* the operating system or a store refused */
+#define LW_E_CORRUPT     (-6)  /* bytes are not what their format says */
+#define LW_E_OPERATOR    (-7)  /* an operator failed or broke its contract */
+#define LW_E_MISMATCH    (-8)  /* a state belongs to another recipe, file set or library */
+#define LW_E_CANCELLED   (-9)  /* lw_pipeline_cancel was called */
+#define LW_E_BUSY        (-10) /* not now: something is still held */
+#define LW_E_INTERNAL    (-11) /* a fault of this library */
 
 #define LW_ERROR_RETRIABLE 1u /* flag: the same call can succeed later */
 

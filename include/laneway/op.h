@@ -34,10 +34,10 @@ extern "C" {
 #endif
 
 #define LW_PHASE_DOCUMENT 1u
-#define LW_PHASE_PACK 2u
-#define LW_PHASE_ROW 3u
+#define LW_PHASE_PACK     2u
+#define LW_PHASE_ROW      3u
 
-#define LW_SHIFT_STREAM 0u   /* labels.shift: stream */
+#define LW_SHIFT_STREAM   0u /* labels.shift: stream */
 #define LW_SHIFT_DOCUMENT 1u /* labels.shift: document */
 
 typedef struct lw_record lw_record; /* a document or a row */

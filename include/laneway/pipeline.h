@@ -19,7 +19,7 @@ typedef struct lw_pipeline lw_pipeline;
 /** Shared: immutable and counted; may outlive its pipeline. */
 typedef struct lw_batch lw_batch;
 
-#define LW_FOREVER INT64_MAX
+#define LW_FOREVER     INT64_MAX
 #define LW_STEP_NEWEST UINT64_MAX
 
 #define LW_MAX 1 /* op of lw_agree: the largest of the values */
@@ -111,9 +111,9 @@ typedef struct lw_batch_view {
     uint64_t context;
     uint32_t token_bytes; /* 4: int32_t, 8: int64_t; of tokens, positions and labels */
     uint32_t reserved;
-    const void *tokens;    /* [rows][context] */
-    const void *positions; /* [rows][context] */
-    const void *labels;    /* [rows][context], -100 where there is none */
+    const void *tokens;             /* [rows][context] */
+    const void *positions;          /* [rows][context] */
+    const void *labels;             /* [rows][context], -100 where there is none */
     const uint8_t *loss_mask;       /* [rows][context], 1 where there is a label */
     const uint8_t *document_starts; /* [rows][context], 1 where the position is 0 */
     const uint8_t *row_digests;     /* [rows][32]; NULL unless runtime.digests */
@@ -154,24 +154,24 @@ LW_API lw_status lw_digest_merge(const uint8_t *row_digests, size_t count, uint8
 /** Counters since open; all grow only. Nanoseconds are summed over threads. */
 typedef struct lw_stats {
     size_t struct_size;
-    uint64_t steps;         /* taken */
-    uint64_t rows;          /* taken */
-    uint64_t tokens;        /* valid input tokens taken */
-    uint64_t padding;       /* padding tokens taken */
-    uint64_t documents;     /* drawn by the lanes run here */
-    uint64_t empty;         /* documents of length 0 passed over */
-    uint64_t skipped;       /* bad records passed over */
-    uint64_t dropped;       /* documents dropped by pack.overflow or by an operator */
+    uint64_t steps;          /* taken */
+    uint64_t rows;           /* taken */
+    uint64_t tokens;         /* valid input tokens taken */
+    uint64_t padding;        /* padding tokens taken */
+    uint64_t documents;      /* drawn by the lanes run here */
+    uint64_t empty;          /* documents of length 0 passed over */
+    uint64_t skipped;        /* bad records passed over */
+    uint64_t dropped;        /* documents dropped by pack.overflow or by an operator */
     uint64_t dropped_tokens; /* input tokens these or truncated documents lost */
-    uint64_t read_bytes;    /* decoded bytes of lines */
-    uint64_t read_ns;       /* storage and decompression */
+    uint64_t read_bytes;     /* decoded bytes of lines */
+    uint64_t read_ns;        /* storage and decompression */
     uint64_t parse_ns;
     uint64_t tokenize_ns;
     uint64_t decide_ns;
     uint64_t write_ns;
     uint64_t digest_ns;
-    uint64_t wait_ns;       /* the consumer's, in lw_pipeline_next */
-    uint64_t memory_bytes;  /* charged to the budget now */
+    uint64_t wait_ns;      /* the consumer's, in lw_pipeline_next */
+    uint64_t memory_bytes; /* charged to the budget now */
     uint64_t memory_peak_bytes;
 } lw_stats;
 

@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-#define LW_PURPOSE_BLOCKS 1u
+#define LW_PURPOSE_BLOCKS    1u
 #define LW_PURPOSE_DOCUMENTS 2u
-#define LW_PURPOSE_ROWS 3u
-#define LW_PURPOSE_USER 1000u /* the first one free for operators of a program's own */
+#define LW_PURPOSE_ROWS      3u
+#define LW_PURPOSE_USER      1000u /* the first one free for operators of a program's own */
 
 /** A 64-bit value that depends on all five numbers; also the key of lw_random_permute. Since 0.1. */
 LW_API uint64_t lw_random_key(uint64_t seed, uint64_t purpose, uint64_t a, uint64_t b, uint64_t c);

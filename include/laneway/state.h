@@ -37,8 +37,8 @@ LW_API lw_status lw_state_open(const char *path, lw_state **out, lw_error *err) 
  * Writes the blob to a file: to a temporary name beside it, synced, then renamed, so that the file
  * is whole or not there. Errors IO. Since 0.1.
  */
-LW_API lw_status lw_state_write(const lw_state *state, const char *path, lw_error *err)
-    LW_MUST_CHECK;
+LW_API lw_status lw_state_write(const lw_state *state, const char *path,
+                                lw_error *err) LW_MUST_CHECK;
 
 /** The blob; borrowed until the state is closed. Since 0.1. */
 LW_API lw_str lw_state_bytes(const lw_state *state);

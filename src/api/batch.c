@@ -39,7 +39,8 @@ lw_status lw_batch_get(const lw_batch *batch, lw_batch_view *out, lw_error *err)
                           .positions = at(slot->positions, batch->first, wide),
                           .labels = at(slot->labels, batch->first, wide),
                           .loss_mask = at(slot->loss_mask, batch->first, shape->context),
-                          .document_starts = at(slot->document_starts, batch->first, shape->context),
+                          .document_starts =
+                              at(slot->document_starts, batch->first, shape->context),
                           .valid_tokens = count_valid(batch)};
     if (slot->row_digests != NULL) {
         view.row_digests = at(slot->row_digests, batch->first, LW__SHA256_BYTES);
@@ -70,9 +71,10 @@ lw_status lw_digest_merge(const uint8_t *row_digests, size_t count, uint8_t out[
     LW__TRY(lw__sha256_create(&hasher, err));
     lw__sha256_begin(hasher);
     lw__sha256_add(hasher, row_digests, count * LW__SHA256_BYTES);
-    lw_status status = lw__sha256_end(hasher, out)
-                           ? LW_OK
-                           : lw__fail(err, LW_E_INTERNAL, "libcrypto: a digest could not be computed");
+    lw_status status =
+        lw__sha256_end(hasher, out)
+            ? LW_OK
+            : lw__fail(err, LW_E_INTERNAL, "libcrypto: a digest could not be computed");
     lw__sha256_destroy(hasher);
     return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lw_explain: opens what a recipe names and describes the plan. */
+#include "observe/explain.h"
+
 #include "api/run.h"
 #include "base/error.h"
-#include "observe/explain.h"
 
 static lw_status explain(lw__run *run, uint64_t world, const lw_state *state, lw__bytes *out,
                          lw_error *err)

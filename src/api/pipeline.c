@@ -39,10 +39,10 @@ static lw_status restore_lanes(lw_pipeline *pipeline, const lw_state *state, lw_
         lw__lane_piece piece;
         LW__TRY(lw__lane_piece_find(state, lane->number, &piece, err));
         if (piece.taken != pipeline->start_step * pipeline->topology.lane_rows) {
-            return lw__fail(err, LW_E_CORRUPT, "state: lane %llu stands at row %llu, expected %llu",
-                            (unsigned long long)lane->number, (unsigned long long)piece.taken,
-                            (unsigned long long)(pipeline->start_step *
-                                                 pipeline->topology.lane_rows));
+            return lw__fail(
+                err, LW_E_CORRUPT, "state: lane %llu stands at row %llu, expected %llu",
+                (unsigned long long)lane->number, (unsigned long long)piece.taken,
+                (unsigned long long)(pipeline->start_step * pipeline->topology.lane_rows));
         }
         LW__TRY(lw__lane_restore(lane, piece.marker.data, piece.marker.bytes, piece.taken, err));
     }
@@ -157,10 +157,11 @@ static lw_status check_step(const lw_pipeline *pipeline, uint64_t *after, lw_err
     uint64_t oldest = newest > keep ? newest - keep : 0;
     oldest = oldest > pipeline->start_step ? oldest : pipeline->start_step;
     if (*after == LW_STEP_NEWEST && delivery->next_row > 0) {
-        return lw__fail(err, LW_E_BUSY,
-                        "pipeline: %llu rows of step %llu are taken, expected all of them before a state "
-                        "is asked for",
-                        (unsigned long long)delivery->next_row, (unsigned long long)newest);
+        return lw__fail(
+            err, LW_E_BUSY,
+            "pipeline: %llu rows of step %llu are taken, expected all of them before a state "
+            "is asked for",
+            (unsigned long long)delivery->next_row, (unsigned long long)newest);
     }
     *after = *after == LW_STEP_NEWEST ? newest : *after;
     if (*after < oldest || *after > newest) {
@@ -197,12 +198,13 @@ static lw_status save_global(const lw_pipeline *pipeline, uint64_t after, lw_sta
     lw__bytes bytes;
     lw__bytes_init(&bytes);
     lw_status status = lw__global_save(&pipeline->run.identity, after, &bytes, err);
-    status = status == LW_OK ? lw__state_add(state, "global", bytes.data, bytes.count, err) : status;
+    status = status == LW_OK ? lw__state_add(state, "global", &bytes, err) : status;
     lw__bytes_reset(&bytes);
     return status;
 }
 
-lw_status lw_pipeline_checkpoint(lw_pipeline *pipeline, uint64_t after, lw_state **out, lw_error *err)
+lw_status lw_pipeline_checkpoint(lw_pipeline *pipeline, uint64_t after, lw_state **out,
+                                 lw_error *err)
 {
     lw_state *state = NULL;
     if (out != NULL) {
@@ -230,8 +232,10 @@ lw_status lw_pipeline_locate(lw_pipeline *pipeline, const lw_segment *segment, c
     LW__TRY(check_handle(pipeline, segment, "lw_pipeline_locate", err));
     if (segment->source >= pipeline->run.dataset_count ||
         segment->block >= lw__dataset_block_count(pipeline->run.datasets[segment->source])) {
-        return lw__fail(err, LW_E_INVALID, "pipeline: a segment of source %u block %llu, expected one of this pipeline's",
-                        segment->source, (unsigned long long)segment->block);
+        return lw__fail(
+            err, LW_E_INVALID,
+            "pipeline: a segment of source %u block %llu, expected one of this pipeline's",
+            segment->source, (unsigned long long)segment->block);
     }
     lw__dataset *dataset = pipeline->run.datasets[segment->source];
     if (source != NULL) {

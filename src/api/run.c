@@ -75,7 +75,8 @@ static lw__operator packer(const lw__run *run)
     return (lw__operator){&lw__op_wrap, NULL};
 }
 
-static void add_phase(lw__run *run, const lw__recipe_operator *own, size_t own_count, uint32_t phase)
+static void add_phase(lw__run *run, const lw__recipe_operator *own, size_t own_count,
+                      uint32_t phase)
 {
     for (size_t i = 0; i < own_count; i++) {
         if (own[i].type->phase == phase) {
@@ -102,7 +103,8 @@ static lw_status list_operators(lw__run *run, lw_error *err)
         run->operators[run->operator_count++] = packer(run);
     } else if (before > 1 && run->operators[before - 2].type->phase == LW_PHASE_PACK) {
         return lw__fail(err, LW_E_INVALID, "recipe: packers \"%s\" and \"%s\", expected one",
-                        run->operators[before - 2].type->name, run->operators[before - 1].type->name);
+                        run->operators[before - 2].type->name,
+                        run->operators[before - 1].type->name);
     }
     add_phase(run, own, own_count, LW_PHASE_ROW);
     if (run->settings->shuffle_rows > 1) {
@@ -127,8 +129,7 @@ static void collect(void *ctx, const char *key, const char *value)
     }
 }
 
-static lw_status add_number(lw__run *run, const char *key, bool hex, uint64_t value,
-                            lw_error *err)
+static lw_status add_number(lw__run *run, const char *key, bool hex, uint64_t value, lw_error *err)
 {
     char text[32];
     snprintf(text, sizeof text, hex ? "%016llx" : "%llu", (unsigned long long)value);
@@ -157,8 +158,8 @@ static lw_status identify(lw__run *run, lw_error *err)
     run->identity.dataset_count = run->dataset_count;
     LW__TRY(lw__recipe_stream_fields(run->recipe, collect, &to, err));
     LW__TRY(to.status);
-    LW__TRY(add_number(run, "tokenizer (content)", true,
-                       lw__tokenizer_fingerprint(run->tokenizer), err));
+    LW__TRY(add_number(run, "tokenizer (content)", true, lw__tokenizer_fingerprint(run->tokenizer),
+                       err));
     for (size_t i = 0; i < run->dataset_count; i++) {
         char key[300];
         snprintf(key, sizeof key, "sources.%s.block (chosen)", run->settings->sources[i].name);
@@ -212,7 +213,8 @@ lw_status lw__run_topology(const lw__run *run, uint64_t rank, uint64_t world, lw
                         (unsigned long long)world, (unsigned long long)batch);
     }
     if (rank >= world) {
-        return lw__fail(err, LW_E_INVALID, "pipeline: rank is %llu, expected less than world (%llu)",
+        return lw__fail(err, LW_E_INVALID,
+                        "pipeline: rank is %llu, expected less than world (%llu)",
                         (unsigned long long)rank, (unsigned long long)world);
     }
     *out = lw__topology_of(batch, run->settings->lanes, rank, world);

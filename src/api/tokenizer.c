@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokenizers and documents alone, without a pipeline. */
-#include <laneway/tokenizer.h>
 #include <stdatomic.h>
+
+#include <laneway/tokenizer.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -177,10 +178,12 @@ static lw_status visit_all(walk *w, const char *path, const char *text, lw_docum
                                    .paths = &path,
                                    .path_count = 1,
                                    .text = text != NULL ? text : "text",
-                                   .lanes = 1};
+                                   .lanes = 1,
+                                   .may_be_empty = true};
     lw_status status = LW_OK;
     LW__TRY(lw__dataset_open(&options, &w->dataset, err));
-    for (uint64_t block = 0; block < lw__dataset_block_count(w->dataset) && status == LW_OK; block++) {
+    for (uint64_t block = 0; block < lw__dataset_block_count(w->dataset) && status == LW_OK;
+         block++) {
         status = visit_block(w, block, visit, ctx, err);
     }
     return status;

@@ -3,7 +3,7 @@
 #include <laneway/version.h>
 
 #define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
+#define TEXT(x)    TEXT_OF(x)
 
 const char *lw_version(void)
 {

@@ -6,5 +6,7 @@
 #include <stdint.h>
 
 uint64_t lw__clock_ns(void);
+/* Processor time of the calling thread: what a stage costs, whatever else the machine does. */
+uint64_t lw__clock_cpu_ns(void);
 
 #endif

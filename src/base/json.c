@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON reader but for its strings: structure, numbers, words, and passing over values. The
- * kind of each open container is one bit, so depth costs no stack. No byte at or past `end` is read.
+ * The JSON reader but for its strings: structure, numbers, words, and passing over values. The kind
+ * of each open container is one bit, so depth costs no stack. No byte from `end` on is read.
  */
 #include "base/json.h"
 

@@ -30,7 +30,7 @@ static bool is_special(unsigned char c)
 }
 
 #if HAVE_SSE2
-enum { WIDE = 32 };
+enum { WIDE = 16 }; /* bytes of a vector */
 
 /* The places in p[0..16) that end a run, one bit each. */
 static unsigned special_mask(__m128i v)
@@ -60,7 +60,7 @@ static bool has_special(const unsigned char *p)
 #endif
 
 /* The first quote, backslash or control byte of [p, end); end when there is none. */
-static unsigned char *find_special(unsigned char *p, unsigned char *end)
+static unsigned char *find_special(unsigned char *p, const unsigned char *end)
 {
 #if HAVE_SSE2
     while (end - p >= 16) {
@@ -89,20 +89,26 @@ static const unsigned char unescaped[256] = {
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
+/* The value of a hex digit; -1 for a byte that is none. */
+static int32_t hex_digit(unsigned char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c |= 0x20; /* lower case */
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* The value of the four hex digits at p; -1 when they are not there. */
 static int32_t hex4(const unsigned char *p, const unsigned char *end)
 {
-    if (end - p < 4) {
-        return -1;
-    }
     int32_t value = 0;
     for (int i = 0; i < 4; i++) {
-        unsigned digit = p[i];
-        unsigned letter = (digit | 0x20) - 'a';
-        if (digit - '0' > 9 && letter > 5) {
+        int32_t digit = p + i < end ? hex_digit(p[i]) : -1;
+        if (digit < 0) {
             return -1;
         }
-        value = value << 4 | (int32_t)(digit - '0' <= 9 ? digit - '0' : letter + 10);
+        value = value * 16 + digit;
     }
     return value;
 }
@@ -128,6 +134,12 @@ static unsigned char *put_utf8(unsigned char *out, uint32_t c)
     return out;
 }
 
+/* The value of the \u escape at p; -1 when there is none. */
+static int32_t next_unit(const unsigned char *p, const unsigned char *end)
+{
+    return end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
+}
+
 /* Decodes the \u escape (or pair) at `in` to *out; returns what follows it, NULL on a fault. */
 static unsigned char *decode_unicode(lw__json *json, unsigned char *in, unsigned char **out)
 {
@@ -138,10 +150,7 @@ static unsigned char *decode_unicode(lw__json *json, unsigned char *in, unsigned
     unsigned char *next = in + 6;
     uint32_t c = (uint32_t)unit;
     if (c >= 0xD800 && c < 0xE000) {
-        int32_t low = -1;
-        if (c < 0xDC00 && json->end - next >= 6 && next[0] == '\\' && next[1] == 'u') {
-            low = hex4(next + 2, json->end);
-        }
+        int32_t low = c < 0xDC00 ? next_unit(next, json->end) : -1;
         if (low >= 0xDC00 && low < 0xE000) {
             c = 0x10000 + ((c - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
             next += 6;
@@ -191,11 +200,9 @@ static unsigned char *decode_wide(unsigned char *in, const unsigned char *end, u
 {
     unsigned char *to = *out;
     while (end - in >= WIDE + 2) {
-        __m128i low = _mm_loadu_si128((const __m128i_u *)in);
-        __m128i high = _mm_loadu_si128((const __m128i_u *)(in + 16));
-        _mm_storeu_si128((__m128i_u *)to, low);
-        _mm_storeu_si128((__m128i_u *)(to + 16), high);
-        unsigned mask = special_mask(low) | special_mask(high) << 16;
+        __m128i v = _mm_loadu_si128((const __m128i_u *)in);
+        _mm_storeu_si128((__m128i_u *)to, v);
+        unsigned mask = special_mask(v);
         if (mask == 0) {
             in += WIDE;
             to += WIDE;
@@ -216,7 +223,7 @@ static unsigned char *decode_wide(unsigned char *in, const unsigned char *end, u
 #endif
 
 /* Moves the run at `in` down to *out; returns the run's end. */
-static unsigned char *move_run(unsigned char *in, unsigned char *end, unsigned char **out)
+static unsigned char *move_run(unsigned char *in, const unsigned char *end, unsigned char **out)
 {
 #if HAVE_SSE2
     if (in - *out >= WIDE) {

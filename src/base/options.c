@@ -21,8 +21,8 @@ lw_status lw__options_copy(void *full, size_t full_bytes, const void *options, c
     }
     size_t bytes = stamped_size(options);
     if (bytes < sizeof(size_t)) {
-        return lw__fail(err, LW_E_INVALID, "options: struct_size is %zu, expected it set by %s", bytes,
-                        init);
+        return lw__fail(err, LW_E_INVALID, "options: struct_size is %zu, expected it set by %s",
+                        bytes, init);
     }
     for (size_t i = full_bytes; i < bytes; i++) {
         if (((const unsigned char *)options)[i] != 0) {
@@ -40,8 +40,8 @@ lw_status lw__options_give(void *out, const void *full, size_t full_bytes, const
 {
     size_t bytes = stamped_size(out);
     if (bytes < sizeof(size_t)) {
-        return lw__fail(err, LW_E_INVALID, "%s: struct_size is %zu, expected sizeof(%s)", name, bytes,
-                        name);
+        return lw__fail(err, LW_E_INVALID, "%s: struct_size is %zu, expected sizeof(%s)", name,
+                        bytes, name);
     }
     memset(out, 0, bytes);
     memcpy(out, full, bytes < full_bytes ? bytes : full_bytes);

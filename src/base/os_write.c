@@ -50,8 +50,8 @@ static int write_renamed(const char *path, const char *temporary, const void *da
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash != NULL ? lw__copy_text(path, (size_t)(slash - path) + 1)
-                                 : lw__copy_text(".", 1);
+    char *folder =
+        slash != NULL ? lw__copy_text(path, (size_t)(slash - path) + 1) : lw__copy_text(".", 1);
     int file = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (file >= 0) {
         (void)fsync(file);

@@ -86,7 +86,7 @@ static const unsigned char *pass_ascii(const unsigned char *p, const unsigned ch
     return p;
 }
 
-/* The first fault at or after p, which stands at the start of a character; end when there is none. */
+/* The first fault from p on, which stands at the start of a character; end when there is none. */
 static const unsigned char *find_fault(const unsigned char *p, const unsigned char *end)
 {
     for (;;) {
@@ -198,6 +198,8 @@ AVX2 static const unsigned char *pass_chunks(const unsigned char *p, const unsig
         before = v;
         p += 32;
     }
+    /* Compilers add this from -O2 up only; without it the caller's SSE code crawls. */
+    _mm256_zeroupper();
     return p;
 }
 
@@ -247,8 +249,9 @@ size_t lw__utf8_repair(const void *bytes, size_t count, void *out)
         if (left > 0) {
             bool whole = false;
             size_t bad = take(p, left, &whole);
-            memcpy(to, "\xEF\xBF\xBD", 3);
-            to += 3;
+            *to++ = 0xEF; /* U+FFFD */
+            *to++ = 0xBF;
+            *to++ = 0xBD;
             p += bad;
             left -= bad;
         }

@@ -12,15 +12,19 @@
 #include "base/bytes.h"
 #include "format/format.h"
 
-#define LW__STATE_FORMAT 1u
+#define LW__STATE_FORMAT   1u
 #define LW__STREAM_VERSION 1u
 
+/* A piece as it travels: its bytes end with a checksum, so that each can be kept alone. */
 typedef struct lw__state_piece {
     char *name;
     size_t name_bytes;
     char *data;
-    size_t bytes;
+    size_t bytes; /* with the checksum */
 } lw__state_piece;
+
+/* Bytes of a piece's checksum (XXH3-64 of the rest, little-endian). */
+#define LW__PIECE_CHECK 8u
 
 struct lw_state {
     lw__state_piece *pieces; /* sorted by name: "global", then the lanes */
@@ -53,8 +57,8 @@ void lw__identity_reset(lw__identity *identity);
 
 /* A state under construction: add pieces, then finish (which sorts them and makes the blob). */
 lw_status lw__state_create(lw_state **out, lw_error *err);
-lw_status lw__state_add(lw_state *state, const char *name, const void *data, size_t bytes,
-                        lw_error *err);
+/* Adds a piece from what it is to hold; appends the checksum to `data`. */
+lw_status lw__state_add(lw_state *state, const char *name, lw__bytes *data, lw_error *err);
 lw_status lw__state_finish(lw_state *state, lw_error *err);
 const lw__state_piece *lw__state_find(const lw_state *state, const char *name);
 
@@ -71,10 +75,11 @@ typedef struct lw__global {
     uint64_t step;
     lw_str recipe;
     uint64_t field_count;
-    lw__reader fields;  /* field_count times key, value */
+    lw__reader fields; /* field_count times key, value */
     uint64_t source_count;
     lw__reader sources; /* source_count times name, shard count, shards */
 } lw__global;
+
 lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_error *err);
 /* Reads a shard's front-coded name into `name` (grown) and its bytes. */
 void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes);

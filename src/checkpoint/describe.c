@@ -61,8 +61,8 @@ static void json_sources(const lw__global *global, lw__bytes *name, lw__bytes *o
         source_total total = next_source(&from, name);
         lw__bytes_printf(out, "%s{\"name\": ", i == 0 ? "" : ", ");
         put_json_text(out, total.name);
-        lw__bytes_printf(out, ", \"shards\": %llu, \"bytes\": %llu}", (unsigned long long)total.shards,
-                         (unsigned long long)total.bytes);
+        lw__bytes_printf(out, ", \"shards\": %llu, \"bytes\": %llu}",
+                         (unsigned long long)total.shards, (unsigned long long)total.bytes);
     }
 }
 
@@ -76,7 +76,8 @@ static lw_status json_lanes(const lw_state *state, lw__bytes *out, lw_error *err
         }
         LW__TRY(lw__lane_piece_parse(&state->pieces[i], &piece, err));
         lw__reader marker = lw__reader_of(piece.marker.data, piece.marker.bytes);
-        lw__bytes_printf(out, "%s{\"lane\": %llu, \"rows\": %llu, \"marker_row\": %llu, \"bytes\": %zu}",
+        lw__bytes_printf(out,
+                         "%s{\"lane\": %llu, \"rows\": %llu, \"marker_row\": %llu, \"bytes\": %zu}",
                          comma, (unsigned long long)piece.lane, (unsigned long long)piece.taken,
                          (unsigned long long)lw__reader_varint(&marker), state->pieces[i].bytes);
         comma = ", ";
@@ -87,7 +88,8 @@ static lw_status json_lanes(const lw_state *state, lw__bytes *out, lw_error *err
 static lw_status describe_json(const lw_state *state, const lw__global *global, lw__bytes *name,
                                lw__bytes *out, lw_error *err)
 {
-    lw__bytes_printf(out, "{\"format\": %u, \"stream_version\": %llu, \"step\": %llu, \"bytes\": %zu, ",
+    lw__bytes_printf(out,
+                     "{\"format\": %u, \"stream_version\": %llu, \"step\": %llu, \"bytes\": %zu, ",
                      LW__STATE_FORMAT, (unsigned long long)global->stream_version,
                      (unsigned long long)global->step, state->blob.count);
     lw__bytes_printf(out, "\"fields\": {");
@@ -136,13 +138,15 @@ static lw_status describe_text(const lw_state *state, const lw__global *global, 
                                lw__bytes *out, lw_error *err)
 {
     lw__reader from = global->fields;
-    lw__bytes_printf(out, "after step %llu, %zu lanes, %zu bytes (format %u, stream version %llu)\n\n",
+    lw__bytes_printf(out,
+                     "after step %llu, %zu lanes, %zu bytes (format %u, stream version %llu)\n\n",
                      (unsigned long long)global->step, state->count - 1, state->blob.count,
                      LW__STATE_FORMAT, (unsigned long long)global->stream_version);
     for (uint64_t i = 0; i < global->field_count; i++) {
         lw_str key = lw__reader_text(&from);
         lw_str value = lw__reader_text(&from);
-        lw__bytes_printf(out, "%-32.*s %.*s\n", (int)key.bytes, key.data, (int)value.bytes, value.data);
+        lw__bytes_printf(out, "%-32.*s %.*s\n", (int)key.bytes, key.data, (int)value.bytes,
+                         value.data);
     }
     text_sources(global, name, out);
     return text_lanes(state, out, err);

@@ -30,7 +30,8 @@ static lw_status grow(lw__identity *identity, lw_error *err)
     return LW_OK;
 }
 
-lw_status lw__identity_add(lw__identity *identity, const char *key, const char *value, lw_error *err)
+lw_status lw__identity_add(lw__identity *identity, const char *key, const char *value,
+                           lw_error *err)
 {
     LW__TRY(grow(identity, err));
     lw__field field = {.key = lw__copy_text(key, strlen(key)),
@@ -114,7 +115,7 @@ static lw_status fail_global(lw_error *err)
 
 lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_error *err)
 {
-    lw__reader from = lw__reader_of(piece->data, piece->bytes);
+    lw__reader from = lw__reader_of(piece->data, piece->bytes - LW__PIECE_CHECK);
     *out = (lw__global){.stream_version = lw__reader_varint(&from)};
     out->step = lw__reader_varint(&from);
     if (lw__reader_varint(&from) != 0) {
@@ -161,7 +162,8 @@ static const char *find_value(const lw__identity *identity, lw_str key)
     return NULL;
 }
 
-static lw_status compare_fields(const lw__global *global, const lw__identity *identity, lw_error *err)
+static lw_status compare_fields(const lw__global *global, const lw__identity *identity,
+                                lw_error *err)
 {
     lw__reader from = global->fields;
     for (uint64_t i = 0; i < global->field_count; i++) {
@@ -199,9 +201,9 @@ static lw_status compare_shard(const lw__dataset *dataset, size_t index, const l
     const lw__shard *shard = lw__dataset_shard(dataset, index);
     lw_str saved = {(const char *)name->data, name->count};
     if (!is(saved, shard->name)) {
-        return lw__fail(err, LW_E_MISMATCH, "state: source \"%s\": file \"%s\" here, expected \"%.*s\"",
-                        lw__dataset_name(dataset), shard->name, (int)name->count,
-                        (const char *)name->data);
+        return lw__fail(
+            err, LW_E_MISMATCH, "state: source \"%s\": file \"%s\" here, expected \"%.*s\"",
+            lw__dataset_name(dataset), shard->name, (int)name->count, (const char *)name->data);
     }
     if (shard->bytes != bytes) {
         return lw__fail(err, LW_E_MISMATCH,
@@ -225,7 +227,8 @@ static lw_status compare_shards(lw__reader *from, const lw__dataset *dataset, lw
         LW__TRY(compare_shard(dataset, i, name, bytes, err));
     }
     if (lw__dataset_shard_count(dataset) > count) {
-        return lw__fail(err, LW_E_MISMATCH, "state: source \"%s\": file \"%s\" is new, expected the files of the state",
+        return lw__fail(err, LW_E_MISMATCH,
+                        "state: source \"%s\": file \"%s\" is new, expected the files of the state",
                         lw__dataset_name(dataset), lw__dataset_shard(dataset, (size_t)count)->path);
     }
     return LW_OK;

@@ -19,15 +19,14 @@ lw_status lw__lane_piece_save(lw_state *state, const lw__lane_piece *piece, lw_e
     lw__bytes_put_varint(&bytes, piece->lane);
     lw__bytes_put_varint(&bytes, piece->taken);
     lw__bytes_put_text(&bytes, piece->marker.data, piece->marker.bytes);
-    lw_status status = bytes.failed ? lw__fail_nomem(err, piece->marker.bytes, "a state")
-                                    : lw__state_add(state, name, bytes.data, bytes.count, err);
+    lw_status status = lw__state_add(state, name, &bytes, err);
     lw__bytes_reset(&bytes);
     return status;
 }
 
 lw_status lw__lane_piece_parse(const lw__state_piece *piece, lw__lane_piece *out, lw_error *err)
 {
-    lw__reader from = lw__reader_of(piece->data, piece->bytes);
+    lw__reader from = lw__reader_of(piece->data, piece->bytes - LW__PIECE_CHECK);
     out->lane = lw__reader_varint(&from);
     out->taken = lw__reader_varint(&from);
     out->marker = lw__reader_text(&from);
@@ -44,10 +43,11 @@ lw_status lw__lane_piece_find(const lw_state *state, uint64_t lane, lw__lane_pie
     lw__lane_piece_name(lane, name);
     const lw__state_piece *piece = lw__state_find(state, name);
     if (piece == NULL) {
-        return lw__fail(err, LW_E_NOT_FOUND,
-                        "state: no piece \"%s\", expected one for every lane of this rank (merge the states "
-                        "of all ranks)",
-                        name);
+        return lw__fail(
+            err, LW_E_NOT_FOUND,
+            "state: no piece \"%s\", expected one for every lane of this rank (merge the states "
+            "of all ranks)",
+            name);
     }
     LW__TRY(lw__lane_piece_parse(piece, out, err));
     if (out->lane != lane) {

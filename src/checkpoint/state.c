@@ -17,7 +17,7 @@
 static const char magic[8] = {'L', 'W', 'S', 'T', 'A', 'T', 'E', '\n'};
 
 #define CHECK_BYTES 8u
-#define ZSTD_LEVEL 3
+#define ZSTD_LEVEL  3
 /* No state of a sane run comes near: a bound for what a damaged length may make us allocate. */
 #define PAYLOAD_LIMIT (UINT64_C(1) << 34)
 
@@ -69,10 +69,24 @@ static lw_status add_piece(lw_state *state, lw_str name, lw_str data, lw_error *
     return LW_OK;
 }
 
-lw_status lw__state_add(lw_state *state, const char *name, const void *data, size_t bytes,
-                        lw_error *err)
+lw_status lw__state_add(lw_state *state, const char *name, lw__bytes *data, lw_error *err)
 {
-    return add_piece(state, (lw_str){name, strlen(name)}, (lw_str){data, bytes}, err);
+    lw__bytes_put_u64le(data, XXH3_64bits(data->data, data->count));
+    if (data->failed) {
+        return lw__fail_nomem(err, data->count, "a state");
+    }
+    return add_piece(state, (lw_str){name, strlen(name)},
+                     (lw_str){(const char *)data->data, data->count}, err);
+}
+
+static bool is_whole(const lw__state_piece *piece)
+{
+    if (piece->bytes < LW__PIECE_CHECK) {
+        return false;
+    }
+    size_t count = piece->bytes - LW__PIECE_CHECK;
+    lw__reader check = lw__reader_of(piece->data + count, LW__PIECE_CHECK);
+    return lw__reader_u64le(&check) == XXH3_64bits(piece->data, count);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -131,6 +145,13 @@ lw_status lw__state_finish(lw_state *state, lw_error *err)
 {
     lw__global global;
     qsort(state->pieces, state->count, sizeof *state->pieces, compare_names);
+    for (size_t i = 0; i < state->count; i++) {
+        if (!is_whole(&state->pieces[i])) {
+            return lw__fail(err, LW_E_CORRUPT,
+                            "state: piece \"%s\" is cut short or changed, expected it undamaged",
+                            state->pieces[i].name);
+        }
+    }
     for (size_t i = 1; i < state->count; i++) {
         if (strcmp(state->pieces[i - 1].name, state->pieces[i].name) == 0) {
             return lw__fail(err, LW_E_INVALID, "state: piece \"%s\" twice, expected once",
@@ -175,7 +196,8 @@ static lw_status check_head(const unsigned char *data, size_t bytes, lw__reader 
     lw__reader tail = lw__reader_of(data + bytes - CHECK_BYTES, CHECK_BYTES);
     if (lw__reader_u64le(&tail) != XXH3_64bits(data, bytes - CHECK_BYTES)) {
         return lw__fail(err, LW_E_CORRUPT,
-                        "state: %zu bytes whose checksum differs, expected an undamaged state", bytes);
+                        "state: %zu bytes whose checksum differs, expected an undamaged state",
+                        bytes);
     }
     *from = lw__reader_of(data + sizeof magic, bytes - sizeof magic - CHECK_BYTES);
     uint64_t format = lw__reader_varint(from);
@@ -199,14 +221,16 @@ static lw_status parse_blob(lw_state *state, const unsigned char *data, size_t b
     if (!lw__bytes_reserve(&payload, (size_t)count + 1)) {
         return lw__fail_nomem(err, (size_t)count, "a state");
     }
-    payload.count = ZSTD_decompress(payload.data, (size_t)count, from.at, (size_t)(from.end - from.at));
+    payload.count =
+        ZSTD_decompress(payload.data, (size_t)count, from.at, (size_t)(from.end - from.at));
     lw_status status = ZSTD_isError(payload.count) || payload.count != count
                            ? fail_short(err, bytes)
                            : parse_pieces(state, &payload, err);
     lw__bytes_reset(&payload);
     LW__TRY(status);
     lw__bytes_put(&state->blob, data, bytes);
-    return state->blob.failed ? lw__fail_nomem(err, bytes, "a state") : lw__state_finish(state, err);
+    return state->blob.failed ? lw__fail_nomem(err, bytes, "a state")
+                              : lw__state_finish(state, err);
 }
 
 lw_status lw_state_parse(const void *data, size_t bytes, lw_state **out, lw_error *err)
@@ -252,14 +276,16 @@ static lw_status merge_piece(lw_state *into, const lw__state_piece *piece, lw_er
             continue;
         }
         if (have->bytes != piece->bytes || memcmp(have->data, piece->data, have->bytes) != 0) {
-            return lw__fail(err, LW_E_MISMATCH,
-                            "state: piece \"%s\" differs between the states to merge, expected parts of "
-                            "one run at one step",
-                            piece->name);
+            return lw__fail(
+                err, LW_E_MISMATCH,
+                "state: piece \"%s\" differs between the states to merge, expected parts of "
+                "one run at one step",
+                piece->name);
         }
         return LW_OK;
     }
-    return lw__state_add(into, piece->name, piece->data, piece->bytes, err);
+    return add_piece(into, (lw_str){piece->name, piece->name_bytes},
+                     (lw_str){piece->data, piece->bytes}, err);
 }
 
 lw_status lw_state_merge(const lw_state *const *states, size_t count, lw_state **out, lw_error *err)

@@ -11,7 +11,7 @@
 
 /* Tokens of a WRITE task: enough to be worth queueing, few enough to be shared out. */
 #define TASK_TOKENS 65536u
-#define TASK_ROWS 64u
+#define TASK_ROWS   64u
 
 size_t lw__delivery_slot_count(const lw__settings *settings)
 {
@@ -93,7 +93,7 @@ void lw__delivery_attach(lw__delivery *delivery, lw__engine *engine)
 
 /* How the lanes stand to a step. */
 typedef struct verdict {
-    bool open;             /* some lane may still give rows to it */
+    bool open;              /* some lane may still give rows to it */
     const lw__lane *failed; /* the first lane that failed before giving all */
     bool all_full;
     bool any_row;
@@ -132,8 +132,8 @@ static lw_status agree(lw__delivery *delivery, bool *exists, lw_error *err)
         return LW_OK;
     }
     pthread_mutex_unlock(&pool->lock);
-    lw_status status = options->agree(options->agree_ctx, pad ? LW_MAX : LW_MIN, *exists ? 1 : 0,
-                                      &answer, err);
+    lw_status status =
+        options->agree(options->agree_ctx, pad ? LW_MAX : LW_MIN, *exists ? 1 : 0, &answer, err);
     pthread_mutex_lock(&pool->lock);
     *exists = answer != 0;
     return status;
@@ -301,9 +301,8 @@ lw_status lw__delivery_next(lw__delivery *delivery, int64_t timeout_ns, lw_batch
     uint64_t start = lw__clock_ns();
     pthread_mutex_lock(&delivery->engine->pool.lock);
     slot = delivery->assigned[delivery->next_step % delivery->shelf->slot_count];
-    lw_status status = delivery->next_row > 0
-                           ? LW_OK
-                           : await(delivery, deadline_of(timeout_ns), &slot, err);
+    lw_status status =
+        delivery->next_row > 0 ? LW_OK : await(delivery, deadline_of(timeout_ns), &slot, err);
     delivery->taken.wait_ns += lw__clock_ns() - start;
     pthread_mutex_unlock(&delivery->engine->pool.lock);
     return status == LW_OK ? hand_out(delivery, slot, out, err) : status;

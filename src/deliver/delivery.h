@@ -45,8 +45,8 @@ struct lw__delivery {
     lw__slot **assigned; /* [step % slot_count]: the slot of a step, or NULL */
     lw__slot **spare;
     size_t spare_count;
-    uint64_t next_assigned; /* the first step without a slot */
-    uint64_t next_step;     /* the step the consumer takes next */
+    uint64_t next_assigned;  /* the first step without a slot */
+    uint64_t next_step;      /* the step the consumer takes next */
     struct lw__write *tasks; /* all ever made */
     struct lw__write *idle;  /* those to be used again */
     bool cancelled;

@@ -60,7 +60,7 @@ struct lw__shelf {
     lw__slot *slots;
     pthread_mutex_t lock;
     /* under lock */
-    uint64_t references; /* the pipeline and every batch */
+    uint64_t references;                      /* the pipeline and every batch */
     void (*freed)(void *ctx, lw__slot *slot); /* a slot can be used again; NULL after the close */
     void *ctx;
 };
@@ -70,7 +70,7 @@ struct lw_batch {
     uint64_t references; /* under the shelf's lock */
     uint64_t first;      /* row in the slot */
     uint64_t rows;
-    uint64_t first_row;  /* number of row 0 of the slot in its step */
+    uint64_t first_row; /* number of row 0 of the slot in its step */
 };
 
 uint64_t lw__slot_bytes(const lw__slot_shape *shape);

@@ -52,12 +52,12 @@ static void write_run(lw__task *task, size_t worker)
     lw_status status = LW_OK;
     uint64_t done = 0;
     uint64_t digest_ns = 0;
-    uint64_t start = lw__clock_ns();
+    uint64_t start = lw__clock_cpu_ns();
     for (; done < job->count && status == LW_OK; done++) {
-        status = lw__render(&delivery->renderers[worker], &delivery->options.rules,
-                            job->rows[done], slot, job->first + done, &digest_ns, &err);
+        status = lw__render(&delivery->renderers[worker], &delivery->options.rules, job->rows[done],
+                            slot, job->first + done, &digest_ns, &err);
     }
-    uint64_t spent = lw__clock_ns() - start;
+    uint64_t spent = lw__clock_cpu_ns() - start;
 
     pthread_mutex_lock(&engine->pool.lock);
     engine->counters.digest_ns += digest_ns;
@@ -159,8 +159,8 @@ void lw__delivery_move(lw__delivery *delivery, lw__lane *lane)
         if (!next_row(delivery, lane, &row)) {
             break;
         }
-        bool wanted = ordinal >= lane->start_row && in_step >= lane->first_row &&
-                      in_step < lane->end_row;
+        bool wanted =
+            ordinal >= lane->start_row && in_step >= lane->first_row && in_step < lane->end_row;
         if (wanted) {
             lw__slot *slot = delivery->assigned[step % delivery->shelf->slot_count];
             uint64_t slot_row = lane->number * t->lane_rows + in_step - t->first_row;

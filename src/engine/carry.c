@@ -6,16 +6,15 @@
  * last one of its source), the document and, unless it is the whole document, its range. Counts of
  * whole documents are not written: re-making the tokens brings them back.
  */
-#include "engine/chain.h"
-
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/chain.h"
 
 /* Flags of a segment's first byte; the source is above them, or follows when it is SOURCE_LONG. */
-#define SEGMENT_WHOLE 1u
-#define SEGMENT_PART 2u
+#define SEGMENT_WHOLE        1u
+#define SEGMENT_PART         2u
 #define SEGMENT_SOURCE_SHIFT 2
-#define SEGMENT_SOURCE_LONG 63u
+#define SEGMENT_SOURCE_LONG  63u
 
 /* The last j of each source; sources beyond these are coded without a difference. */
 #define CODED_SOURCES 64u
@@ -50,8 +49,9 @@ static void put_segment(lw_writer *carry, const lw_segment *segment, uint64_t j,
     lw__bytes *bytes = carry->bytes;
     uint32_t source = segment->source < SEGMENT_SOURCE_LONG ? segment->source : SEGMENT_SOURCE_LONG;
     uint64_t *last = last_of(&carry->coder, segment->source);
-    lw__bytes_put_u8(bytes, (uint8_t)(source << SEGMENT_SOURCE_SHIFT | (whole ? SEGMENT_WHOLE : 0u) |
-                                      (segment->part != 0 ? SEGMENT_PART : 0u)));
+    lw__bytes_put_u8(bytes,
+                     (uint8_t)(source << SEGMENT_SOURCE_SHIFT | (whole ? SEGMENT_WHOLE : 0u) |
+                               (segment->part != 0 ? SEGMENT_PART : 0u)));
     if (source == SEGMENT_SOURCE_LONG) {
         lw__bytes_put_varint(bytes, segment->source);
     }
@@ -108,12 +108,12 @@ void lw_writer_record(lw_writer *carry, const lw_record *rec)
 static lw_status save_stage(const lw__stage *stage, lw__bytes *out, lw_error *err)
 {
     lw_writer carry = {.bytes = out};
-    if (stage->operator.type->acc_save != NULL) {
-        LW__TRY(stage->operator.type->acc_save(stage->acc, &carry, err));
+    if (stage->oper.type->acc_save != NULL) {
+        LW__TRY(stage->oper.type->acc_save(stage->acc, &carry, err));
     }
     if (carry.records != stage->held) {
         return lw__fail(err, LW_E_OPERATOR, "%s: %llu records held, %llu saved",
-                        stage->operator.type->name, (unsigned long long)stage->held,
+                        stage->oper.type->name, (unsigned long long)stage->held,
                         (unsigned long long)carry.records);
     }
     return LW_OK;
@@ -131,7 +131,8 @@ lw_status lw__chain_save(const lw__chain *chain, lw__bytes *out, lw_error *err)
 
 static lw_status fail_carry(lw_error *err)
 {
-    return lw__fail(err, LW_E_CORRUPT, "state: a lane's carry ends early or holds impossible numbers");
+    return lw__fail(err, LW_E_CORRUPT,
+                    "state: a lane's carry ends early or holds impossible numbers");
 }
 
 static void get_segment(lw_reader *carry, lw_segment *segment, uint64_t *j, bool *whole)
@@ -232,8 +233,8 @@ lw_status lw__chain_load(lw__chain *chain, lw__reader *from, lw__remake_list *re
     for (size_t i = 0; i < chain->stage_count; i++) {
         lw__stage *stage = &chain->stages[i];
         lw_reader carry = {.from = from, .chain = chain, .stage = i, .remake = remake};
-        if (stage->operator.type->acc_load != NULL) {
-            LW__TRY(stage->operator.type->acc_load(stage->acc, &carry, err));
+        if (stage->oper.type->acc_load != NULL) {
+            LW__TRY(stage->oper.type->acc_load(stage->acc, &carry, err));
         }
     }
     return from->failed ? fail_carry(err) : LW_OK;

@@ -5,17 +5,17 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-static bool has_accumulator(const lw__operator *operator)
+static bool has_accumulator(const lw__operator *oper)
 {
-    return operator->type->acc_push != NULL;
+    return oper->type->acc_push != NULL;
 }
 
-static lw_status open_stage(lw__chain *chain, const lw__operator *operator, lw_error *err)
+static lw_status open_stage(lw__chain *chain, const lw__operator *oper, lw_error *err)
 {
     lw__stage *stage = &chain->stages[chain->stage_count];
-    *stage = (lw__stage){.operator = *operator};
-    stage->sink = (lw_sink){.type = operator->type, .chain = chain, .stage = chain->stage_count};
-    LW__TRY(operator->type->acc_create(operator->op, &chain->context, &stage->acc, err));
+    *stage = (lw__stage){.oper = *oper};
+    stage->sink = (lw_sink){.type = oper->type, .chain = chain, .stage = chain->stage_count};
+    LW__TRY(oper->type->acc_create(oper->op, &chain->context, &stage->acc, err));
     chain->stage_count++;
     return LW_OK;
 }
@@ -39,7 +39,7 @@ lw_status lw__chain_open(lw__chain *chain, const lw__operator *operators, size_t
 void lw__chain_close(lw__chain *chain)
 {
     for (size_t i = 0; i < chain->stage_count; i++) {
-        chain->stages[i].operator.type->acc_destroy(chain->stages[i].acc);
+        chain->stages[i].oper.type->acc_destroy(chain->stages[i].acc);
     }
     lw__free(chain->stages);
     *chain = (lw__chain){0};
@@ -68,7 +68,7 @@ static lw_status forward(lw__chain *chain, size_t index, lw_record *rec, lw_erro
     lw__stage *stage = &chain->stages[index];
     rec->holder = index;
     stage->held++;
-    LW__TRY(stage->operator.type->acc_push(stage->acc, rec, &stage->sink, err));
+    LW__TRY(stage->oper.type->acc_push(stage->acc, rec, &stage->sink, err));
     if (rec->holder == index && rec->kind == LW__DOCUMENT) {
         return lw__doc_detach(rec, err);
     }
@@ -83,8 +83,9 @@ lw_status lw__chain_push(lw__chain *chain, lw_record *document, lw_error *err)
 static lw_status check_empty(const lw__stage *stage, lw_error *err)
 {
     if (stage->held > 0) {
-        return lw__fail(err, LW_E_OPERATOR, "%s: %llu records still held after the flush, expected none",
-                        stage->operator.type->name, (unsigned long long)stage->held);
+        return lw__fail(err, LW_E_OPERATOR,
+                        "%s: %llu records still held after the flush, expected none",
+                        stage->oper.type->name, (unsigned long long)stage->held);
     }
     return LW_OK;
 }
@@ -93,8 +94,8 @@ lw_status lw__chain_flush(lw__chain *chain, lw_error *err)
 {
     for (size_t i = 0; i < chain->stage_count; i++) {
         lw__stage *stage = &chain->stages[i];
-        if (stage->operator.type->acc_flush != NULL) {
-            LW__TRY(stage->operator.type->acc_flush(stage->acc, &stage->sink, err));
+        if (stage->oper.type->acc_flush != NULL) {
+            LW__TRY(stage->oper.type->acc_flush(stage->acc, &stage->sink, err));
         }
         LW__TRY(check_empty(stage, err));
     }
@@ -105,7 +106,7 @@ uint64_t lw__chain_held_rows(const lw__chain *chain)
 {
     uint64_t held = 0;
     for (size_t i = 0; i < chain->stage_count; i++) {
-        bool of_rows = chain->stages[i].operator.type->phase == LW_PHASE_ROW;
+        bool of_rows = chain->stages[i].oper.type->phase == LW_PHASE_ROW;
         held += of_rows ? chain->stages[i].held : 0;
     }
     return held;
@@ -181,8 +182,9 @@ lw_status lw_sink_use(lw_sink *sink, lw_record *document, lw_error *err)
     }
     LW__TRY(take(sink, document, "uses up", err));
     if (document->u.doc.used != document->u.doc.length) {
-        return lw__fail(err, LW_E_OPERATOR, "%s: %llu of a document's tokens in rows, expected %llu",
-                        sink->type->name, (unsigned long long)document->u.doc.used,
+        return lw__fail(err, LW_E_OPERATOR,
+                        "%s: %llu of a document's tokens in rows, expected %llu", sink->type->name,
+                        (unsigned long long)document->u.doc.used,
                         (unsigned long long)document->u.doc.length);
     }
     lw__store_put(sink->chain->store, document);

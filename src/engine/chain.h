@@ -34,13 +34,13 @@ typedef struct lw__text_pass {
 
 struct lw_sink {
     const lw_op_type *type;
-    lw__chain *chain;     /* of an accumulator; NULL in a worker */
+    lw__chain *chain; /* of an accumulator; NULL in a worker */
     size_t stage;
     lw__text_pass *texts; /* of a DOCUMENT worker; NULL elsewhere */
 };
 
 typedef struct lw__stage {
-    lw__operator operator;
+    lw__operator oper;
     void *acc;
     uint64_t held;
     lw_sink sink;
@@ -61,9 +61,9 @@ struct lw__chain {
     lw_record *out_head; /* rows that have left, in order; taken by the lane */
     lw_record *out_tail;
     uint64_t out_count;
-    uint64_t packed;     /* rows that left the packer, ever */
-    uint64_t lost_rows;  /* of them, dropped by ROW operators */
-    uint64_t dropped;    /* documents dropped by operators */
+    uint64_t packed;    /* rows that left the packer, ever */
+    uint64_t lost_rows; /* of them, dropped by ROW operators */
+    uint64_t dropped;   /* documents dropped by operators */
     uint64_t dropped_tokens;
 };
 

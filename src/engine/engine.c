@@ -77,10 +77,11 @@ lw_status lw__engine_check_budget(const lw__engine_options *options, lw_error *e
     uint64_t limit = options->settings->memory_bytes;
     uint64_t minimum = lw__engine_memory(options).minimum;
     if (minimum > limit) {
-        return lw__fail(err, LW_E_NOMEM,
-                        "runtime.memory: %llu bytes, expected at least %llu for this recipe and world "
-                        "(\"laneway explain\" shows what needs them)",
-                        (unsigned long long)limit, (unsigned long long)minimum);
+        return lw__fail(
+            err, LW_E_NOMEM,
+            "runtime.memory: %llu bytes, expected at least %llu for this recipe and world "
+            "(\"laneway explain\" shows what needs them)",
+            (unsigned long long)limit, (unsigned long long)minimum);
     }
     return LW_OK;
 }

@@ -116,6 +116,7 @@ typedef struct lw__memory_plan {
     uint64_t stream_count;
     uint64_t minimum; /* their sum */
 } lw__memory_plan;
+
 lw__memory_plan lw__engine_memory(const lw__engine_options *options);
 /* LW_E_NOMEM when runtime.memory is below the minimum. */
 lw_status lw__engine_check_budget(const lw__engine_options *options, lw_error *err);

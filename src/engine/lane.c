@@ -93,8 +93,7 @@ static outcome next_part(lw__stream *stream, lw_error *err)
 }
 
 /* Input tokens of an entry, after pack.overflow; *token_count is cut with it. */
-static uint64_t length_of(const lw__settings *settings, const lw__entry *entry,
-                          size_t *token_count)
+static uint64_t length_of(const lw__settings *settings, const lw__entry *entry, size_t *token_count)
 {
     uint64_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
     *token_count = entry->token_count;
@@ -202,14 +201,14 @@ static outcome choose(lw__lane *lane, size_t *chosen, uint64_t *chosen_cost, lw_
         outcome shown = show(lane, &lane->streams[i], &length, err);
         if (shown == HAS_ENDED) {
             lw__mixture_end(mixture, i);
-            return lw__mixture_is_live(mixture) ? choose(lane, chosen, chosen_cost, err) : HAS_ENDED;
+            return lw__mixture_is_live(mixture) ? choose(lane, chosen, chosen_cost, err)
+                                                : HAS_ENDED;
         }
         if (shown != DRAWN) {
             return shown;
         }
         uint64_t cost = cost_of(lane, length);
-        if (*chosen == SIZE_MAX ||
-            lw__mixture_is_before(mixture, i, cost, *chosen, *chosen_cost)) {
+        if (*chosen == SIZE_MAX || lw__mixture_is_before(mixture, i, cost, *chosen, *chosen_cost)) {
             *chosen = i;
             *chosen_cost = cost;
         }
@@ -248,8 +247,8 @@ static outcome draw(lw__lane *lane, lw_error *err)
 {
     size_t source;
     uint64_t cost = 0;
-    outcome chosen = lw__mixture_is_live(&lane->mixture) ? choose(lane, &source, &cost, err)
-                                                         : HAS_ENDED;
+    outcome chosen =
+        lw__mixture_is_live(&lane->mixture) ? choose(lane, &source, &cost, err) : HAS_ENDED;
     if (chosen != DRAWN) {
         return chosen;
     }
@@ -412,14 +411,14 @@ static void lane_run(lw__task *task, size_t worker)
     lw__lane *lane = (lw__lane *)task;
     lw__engine *engine = lane->engine;
     lw_error err = {0};
-    uint64_t start = lw__clock_ns();
+    uint64_t start = lw__clock_cpu_ns();
     outcome result = look(lane) ? run(lane, &err) : MUST_WAIT;
     if (result == HAS_ENDED) {
         result = finish(lane, &err);
     }
     pthread_mutex_lock(&engine->pool.lock);
     move_counters(lane);
-    engine->counters.decide_ns += lw__clock_ns() - start;
+    engine->counters.decide_ns += lw__clock_cpu_ns() - start;
     park(lane, result, &err);
     pthread_mutex_unlock(&engine->pool.lock);
 }
@@ -515,7 +514,8 @@ static lw_status open_chain(lw__lane *lane, lw_error *err)
                                                                             : LW_SHIFT_STREAM};
     lane->store = (lw__store){.context = settings->context,
                               .shift = context.shift,
-                              .counts_only = lane->first_row == lane->end_row};
+                              .counts_only = lane->first_row == lane->end_row,
+                              .spare_limit = lane->engine->row_limit};
     return lw__chain_open(&lane->chain, options->operators, options->operator_count, &context,
                           &lane->store, err);
 }
@@ -558,7 +558,8 @@ lw_status lw__lane_restore(lw__lane *lane, const void *marker, size_t bytes, uin
     lw__marker *again = NULL;
     LW__TRY(lw__marker_load(lane, marker, bytes, err));
     if (lane->emitted > taken) {
-        return lw__fail(err, LW_E_CORRUPT, "state: lane %llu has a marker at row %llu, expected at most %llu",
+        return lw__fail(err, LW_E_CORRUPT,
+                        "state: lane %llu has a marker at row %llu, expected at most %llu",
                         (unsigned long long)lane->number, (unsigned long long)lane->emitted,
                         (unsigned long long)taken);
     }

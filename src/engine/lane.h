@@ -37,9 +37,9 @@ struct lw__lane {
     uint64_t empty;
     uint64_t skipped;
     uint64_t truncated_tokens;
-    uint64_t dropped; /* by pack.overflow */
-    uint64_t marked_row;   /* of the newest marker */
-    uint64_t taken_seen;   /* what the lane last saw of `taken` and the goal */
+    uint64_t dropped;    /* by pack.overflow */
+    uint64_t marked_row; /* of the newest marker */
+    uint64_t taken_seen; /* what the lane last saw of `taken` and the goal */
     uint64_t needed_seen;
     lw__remake_list remake;
     lw__task remake_task;
@@ -48,8 +48,8 @@ struct lw__lane {
     bool again;   /* woken meanwhile */
     lw_record *out_head;
     lw_record *out_tail;
-    uint64_t emitted; /* rows that left the chain, ever */
-    uint64_t taken;   /* of them, by the outlet */
+    uint64_t emitted;   /* rows that left the chain, ever */
+    uint64_t taken;     /* of them, by the outlet */
     uint64_t start_row; /* rows before it are not delivered: they were before the restore */
     bool ended;
     bool failed;

@@ -20,8 +20,8 @@ static void save_source(const lw__lane *lane, size_t source, lw__bytes *out)
 {
     const lw__position *at = &lane->streams[source].position;
     const lw__mixture_source *mixed = &lane->mixture.sources[source];
-    lw__bytes_put_u8(out, (uint8_t)((mixed->ended ? SOURCE_ENDED : 0u) |
-                                    (at->check != 0 ? SOURCE_CHECK : 0u)));
+    lw__bytes_put_u8(
+        out, (uint8_t)((mixed->ended ? SOURCE_ENDED : 0u) | (at->check != 0 ? SOURCE_CHECK : 0u)));
     lw__bytes_put_varint(out, at->j);
     lw__bytes_put_varint(out, at->part);
     lw__bytes_put_varint(out, at->index);
@@ -86,7 +86,8 @@ lw_status lw__marker_load(lw__lane *lane, const void *data, size_t bytes, lw_err
     lw__mixture_restart(&lane->mixture);
     LW__TRY(lw__chain_load(&lane->chain, &from, &lane->remake, err));
     if (from.failed || from.at != from.end) {
-        return lw__fail(err, LW_E_CORRUPT, "state: lane %llu has %zu bytes after its carry, expected none",
+        return lw__fail(err, LW_E_CORRUPT,
+                        "state: lane %llu has %zu bytes after its carry, expected none",
                         (unsigned long long)lane->number, (size_t)(from.end - from.at));
     }
     return LW_OK;

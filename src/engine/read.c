@@ -130,14 +130,14 @@ static size_t gather(lw__scratch *scratch)
     return count;
 }
 
-static lw_status run_worker(const lw__operator *operator, lw__scratch *scratch, lw_error *err)
+static lw_status run_worker(const lw__operator *oper, lw__scratch *scratch, lw_error *err)
 {
     lw__text_pass pass = {.group = scratch->group, .count = gather(scratch)};
-    lw_sink sink = {.type = operator->type, .texts = &pass};
-    LW__TRY(operator->type->work(operator->op, pass.group, pass.count, &sink, err));
+    lw_sink sink = {.type = oper->type, .texts = &pass};
+    LW__TRY(oper->type->work(oper->op, pass.group, pass.count, &sink, err));
     if (pass.next != pass.count) {
         return lw__fail(err, LW_E_OPERATOR, "%s: %zu documents in, %zu accounted for",
-                        operator->type->name, pass.count, pass.next);
+                        oper->type->name, pass.count, pass.next);
     }
     return LW_OK;
 }
@@ -151,9 +151,9 @@ static lw_status run_workers(const lw__engine *engine, lw__scratch *scratch, lw_
         scratch->raws[i].u.raw = (lw__raw){.text = document->text, .bytes = document->bytes};
     }
     for (size_t i = 0; i < engine->options.operator_count; i++) {
-        const lw__operator *operator = &engine->options.operators[i];
-        if (operator->type->phase == LW_PHASE_DOCUMENT && operator->type->work != NULL) {
-            LW__TRY(run_worker(operator, scratch, err));
+        const lw__operator *oper = &engine->options.operators[i];
+        if (oper->type->phase == LW_PHASE_DOCUMENT && oper->type->work != NULL) {
+            LW__TRY(run_worker(oper, scratch, err));
         }
     }
     return LW_OK;
@@ -204,8 +204,8 @@ static lw_status encode_one(lw__scratch *scratch, size_t index, bool worked, lw_
     LW__TRY(lw__encoder_encode(scratch->encoder, text, bytes, &scratch->arena, err));
     size_t count = scratch->arena.count - out->offset;
     if (count > UINT32_MAX) {
-        return lw__fail(err, LW_E_UNSUPPORTED, "tokenizer: a document of %zu tokens, expected below 2^32",
-                        count);
+        return lw__fail(err, LW_E_UNSUPPORTED,
+                        "tokenizer: a document of %zu tokens, expected below 2^32", count);
     }
     out->count = (uint32_t)count;
     return LW_OK;
@@ -244,24 +244,38 @@ static lw_status copy_faults(lw__part *part, const lw__scratch *scratch, lw_erro
     return LW_OK;
 }
 
-static lw_status copy_entries(lw__part *part, const lw__scratch *scratch, lw_error *err)
+/*
+ * Ids are copied, so that the arena stays with the thread and a part takes no more than it needs. A
+ * part far beyond the usual size (one huge document) takes the arena itself instead.
+ */
+static lw_status take_ids(lw__part *part, lw__scratch *scratch, lw_error *err)
+{
+    const lw__dataset *dataset = part->stream->engine->options.datasets[part->stream->source];
+    lw__arena *arena = &scratch->arena;
+    size_t bytes = arena->count * sizeof *part->ids;
+    if (bytes > lw__part_limit(lw__dataset_block_bytes(dataset))) {
+        part->ids = arena->ids;
+        *arena = (lw__arena){0};
+        return LW_OK;
+    }
+    part->ids = lw__alloc(bytes + sizeof *part->ids);
+    if (part->ids == NULL) {
+        return lw__fail_nomem(err, bytes, "a part's tokens");
+    }
+    if (bytes > 0) {
+        memcpy(part->ids, arena->ids, bytes);
+    }
+    return LW_OK;
+}
+
+static void order_entries(lw__part *part, const lw__scratch *scratch)
 {
     const lw__documents *documents = &scratch->documents;
     const lw__blocks *blocks = &part->stream->engine->blocks[part->stream->source];
-    size_t count = documents->count;
     size_t faults = 0;
-    if (count == 0) {
-        return LW_OK;
-    }
-    LW__TRY(copy_faults(part, scratch, err));
-    part->entries = lw__alloc_array(count, sizeof *part->entries);
-    part->ids = lw__alloc_array(scratch->arena.count + 1, sizeof *part->ids);
-    if (part->entries == NULL || part->ids == NULL) {
-        return lw__fail_nomem(err, scratch->arena.count * sizeof *part->ids, "a part's tokens");
-    }
-    memcpy(part->ids, scratch->arena.ids, scratch->arena.count * sizeof *part->ids);
-    lw__permutation order = lw__blocks_documents(blocks, part->place.g, part->number, count);
-    for (size_t i = 0; i < count; i++) {
+    lw__permutation order =
+        lw__blocks_documents(blocks, part->place.g, part->number, documents->count);
+    for (size_t i = 0; i < documents->count; i++) {
         size_t at = blocks->order == LW__ORDER_FILE ? i : (size_t)lw__permutation_at(&order, i);
         const lw__fault *fault = documents->items[at].fault;
         lw__entry *entry = &part->entries[i];
@@ -274,9 +288,37 @@ static lw_status copy_entries(lw__part *part, const lw__scratch *scratch, lw_err
             entry->fault = &part->faults[faults++];
         }
     }
+}
+
+static lw_status copy_entries(lw__part *part, lw__scratch *scratch, lw_error *err)
+{
+    size_t count = scratch->documents.count;
+    uint64_t id_bytes = scratch->arena.count * sizeof *part->ids;
+    if (count == 0) {
+        return LW_OK;
+    }
+    LW__TRY(copy_faults(part, scratch, err));
+    part->entries = lw__alloc_array(count, sizeof *part->entries);
+    if (part->entries == NULL) {
+        return lw__fail_nomem(err, count * sizeof *part->entries, "a part's documents");
+    }
+    order_entries(part, scratch);
+    LW__TRY(take_ids(part, scratch, err));
     part->entry_count = count;
-    part->bytes = scratch->arena.count * sizeof *part->ids + count * sizeof *part->entries;
+    part->bytes = id_bytes + count * sizeof *part->entries;
     return LW_OK;
+}
+
+/* What a huge document made grow is given back, or every thread would keep its size. */
+static void shrink(lw__scratch *scratch, const lw__dataset *dataset)
+{
+    uint64_t usual = lw__dataset_read_bytes(dataset);
+    if (scratch->text.capacity > 4 * usual) {
+        lw__text_reset(&scratch->text);
+    }
+    if (scratch->arena.capacity * sizeof(int32_t) > 4 * usual) {
+        lw__arena_reset(&scratch->arena);
+    }
 }
 
 /* What decoding a part took, for the counters. */
@@ -291,14 +333,14 @@ static lw_status decode(lw__part *part, lw__scratch *scratch, timing *times, lw_
 {
     lw__stream *stream = part->stream;
     const lw__dataset *dataset = stream->engine->options.datasets[stream->source];
-    uint64_t start = lw__clock_ns();
+    uint64_t start = lw__clock_cpu_ns();
     part->check = XXH3_64bits(scratch->text.data, scratch->text.count) | 1;
     LW__TRY(lw__dataset_parse(dataset, &scratch->text, &scratch->documents, err));
-    uint64_t parsed = lw__clock_ns();
+    uint64_t parsed = lw__clock_cpu_ns();
     LW__TRY(encode_all(stream->engine, scratch, err));
     LW__TRY(copy_entries(part, scratch, err));
     times->parse_ns = parsed - start;
-    times->tokenize_ns = lw__clock_ns() - parsed;
+    times->tokenize_ns = lw__clock_cpu_ns() - parsed;
     return LW_OK;
 }
 
@@ -331,9 +373,9 @@ void lw__part_run(lw__task *task, size_t worker)
     lw__scratch *scratch = &engine->scratch[worker];
     lw_error err = {0};
     timing times = {0};
-    uint64_t start = lw__clock_ns();
+    uint64_t start = lw__clock_cpu_ns();
     lw_status status = fetch(part, &stream->cursor, scratch, &err);
-    times.read_ns = lw__clock_ns() - start;
+    times.read_ns = lw__clock_cpu_ns() - start;
     keep_failure(part, status, &err);
 
     pthread_mutex_lock(&engine->pool.lock);
@@ -345,6 +387,7 @@ void lw__part_run(lw__task *task, size_t worker)
         status = decode(part, scratch, &times, &err);
         keep_failure(part, status, &err);
     }
+    shrink(scratch, engine->options.datasets[stream->source]);
     pthread_mutex_lock(&engine->pool.lock);
     count_times(engine, &times);
     lw__stream_finished(stream, part);

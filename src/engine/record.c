@@ -36,45 +36,61 @@ lw_status lw__store_doc(lw__store *store, lw_record **out, lw_error *err)
     return LW_OK;
 }
 
-static lw_status make_row(lw__store *store, lw_record **out, lw_error *err)
+static lw_status take_row(lw__store *store, lw_record **out, lw_error *err)
 {
-    LW__TRY(make_record(store, LW__ROW, out, err));
-    store->row_count++;
-    if (!store->counts_only) {
-        (*out)->u.row.tokens = lw__alloc_array(store->context, sizeof(int32_t));
-        if ((*out)->u.row.tokens == NULL) {
+    lw_record **list = store->spare_rows != NULL ? &store->spare_rows : &store->bare_rows;
+    *out = *list;
+    if (*out == NULL) {
+        return make_record(store, LW__ROW, out, err);
+    }
+    store->spare_count -= list == &store->spare_rows ? 1 : 0;
+    *list = (*out)->next;
+    (*out)->next = NULL;
+    return LW_OK;
+}
+
+lw_status lw__store_row(lw__store *store, lw_record **out, lw_error *err)
+{
+    LW__TRY(take_row(store, out, err));
+    lw__row *row = &(*out)->u.row;
+    if (row->tokens == NULL && !store->counts_only) {
+        row->tokens = lw__alloc_array(store->context, sizeof(int32_t));
+        if (row->tokens == NULL) {
             return lw__fail_nomem(err, store->context * sizeof(int32_t), "a row");
         }
     }
     return LW_OK;
 }
 
-lw_status lw__store_row(lw__store *store, lw_record **out, lw_error *err)
+/* One very long document makes many rows at once; their memory is not kept for ever. */
+static void put_row(lw__store *store, lw_record *rec)
 {
-    *out = store->spare_rows;
-    if (*out == NULL) {
-        return make_row(store, out, err);
+    lw__row *row = &rec->u.row;
+    bool keep = store->spare_count < store->spare_limit;
+    lw_record **list = keep ? &store->spare_rows : &store->bare_rows;
+    store->spare_count += keep ? 1 : 0;
+    if (!keep) {
+        lw__free(row->tokens);
+        row->tokens = NULL;
     }
-    store->spare_rows = (*out)->next;
-    (*out)->next = NULL;
-    return LW_OK;
+    row->fill = 0;
+    row->piece_count = 0;
+    row->followed = false;
+    rec->next = *list;
+    *list = rec;
 }
 
 void lw__store_put(lw__store *store, lw_record *rec)
 {
-    lw_record **list = &store->spare_docs;
     rec->holder = LW__NO_HOLDER;
     if (rec->kind == LW__ROW) {
-        list = &store->spare_rows;
-        rec->u.row.fill = 0;
-        rec->u.row.piece_count = 0;
-        rec->u.row.followed = false;
-    } else {
-        lw__free(rec->u.doc.own);
-        rec->u.doc = (lw__doc){0};
+        put_row(store, rec);
+        return;
     }
-    rec->next = *list;
-    *list = rec;
+    lw__free(rec->u.doc.own);
+    rec->u.doc = (lw__doc){0};
+    rec->next = store->spare_docs;
+    store->spare_docs = rec;
 }
 
 void lw__store_reset(lw__store *store)
@@ -92,6 +108,8 @@ void lw__store_reset(lw__store *store)
     }
     store->spare_docs = NULL;
     store->spare_rows = NULL;
+    store->bare_rows = NULL;
+    store->spare_count = 0;
 }
 
 uint64_t lw__row_bytes(uint64_t context)

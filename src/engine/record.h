@@ -19,7 +19,7 @@
 
 #include <laneway/op.h>
 
-#define LW__NO_TOKEN (-1)
+#define LW__NO_TOKEN  (-1)
 #define LW__NO_HOLDER SIZE_MAX
 
 typedef enum lw__kind { LW__DOCUMENT, LW__ROW, LW__TEXT } lw__kind;
@@ -27,9 +27,9 @@ typedef enum lw__kind { LW__DOCUMENT, LW__ROW, LW__TEXT } lw__kind;
 /* A segment of a row, with what a save needs beside the public form. */
 typedef struct lw__piece {
     lw_segment segment;
-    uint64_t j;    /* of the lane's block; names it together with lane and source */
-    int32_t tail;  /* the token after it in its document, or LW__NO_TOKEN */
-    bool whole;    /* all of the document */
+    uint64_t j;   /* of the lane's block; names it together with lane and source */
+    int32_t tail; /* the token after it in its document, or LW__NO_TOKEN */
+    bool whole;   /* all of the document */
 } lw__piece;
 
 /* A document as the decide half sees it. */
@@ -63,12 +63,13 @@ typedef struct lw__raw {
 
 struct lw_record {
     lw__kind kind;
-    uint32_t shift;    /* LW_SHIFT_* */
-    uint64_t context;  /* rows: capacity in tokens */
-    size_t holder;     /* stage that holds it, or LW__NO_HOLDER */
-    lw_record *next;   /* in a list of the store or of finished rows */
-    lw_record *all;    /* chain of all records of a store */
+    uint32_t shift;        /* LW_SHIFT_* */
+    uint64_t context;      /* rows: capacity in tokens */
+    size_t holder;         /* stage that holds it, or LW__NO_HOLDER */
+    lw_record *next;       /* in a list of the store or of finished rows */
+    lw_record *all;        /* chain of all records of a store */
     lw_row_arrays *arrays; /* rows under a worker */
+
     union {
         lw__doc doc;
         lw__row row;
@@ -80,11 +81,13 @@ struct lw_record {
 typedef struct lw__store {
     uint64_t context;
     uint32_t shift;
-    bool counts_only;    /* rows without tokens */
+    bool counts_only; /* rows without tokens */
     lw_record *spare_docs;
-    lw_record *spare_rows;
+    lw_record *spare_rows; /* with their buffers, spare_limit at most */
+    lw_record *bare_rows;  /* without */
     lw_record *all;
-    uint64_t row_count;  /* ever made */
+    uint64_t spare_limit;
+    uint64_t spare_count;
 } lw__store;
 
 lw_status lw__store_doc(lw__store *store, lw_record **out, lw_error *err);

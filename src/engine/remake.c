@@ -41,10 +41,8 @@ static size_t count_needs(const lw__remake_list *list)
 
 static need need_of(const lw_segment *segment, uint64_t j)
 {
-    return (need){.j = j,
-                  .source = segment->source,
-                  .part = segment->part,
-                  .document = segment->document};
+    return (need){
+        .j = j, .source = segment->source, .part = segment->part, .document = segment->document};
 }
 
 static void gather(const lw__remake_list *list, needs *out)
@@ -89,10 +87,11 @@ static lw_status fail_changed(const lw__part *part, const need *one, lw_error *e
     const lw__dataset *dataset = part->stream->engine->options.datasets[part->stream->source];
     const lw__shard *shard =
         lw__dataset_shard(dataset, lw__dataset_shard_of(dataset, part->place.block));
-    return lw__fail(err, LW_E_MISMATCH,
-                    "state: \"%s\" block %llu has no such document %llu as when the state was saved",
-                    shard->path, (unsigned long long)(part->place.block - shard->first_block),
-                    (unsigned long long)one->document);
+    return lw__fail(
+        err, LW_E_MISMATCH,
+        "state: \"%s\" block %llu has no such document %llu as when the state was saved",
+        shard->path, (unsigned long long)(part->place.block - shard->first_block),
+        (unsigned long long)one->document);
 }
 
 static const lw__entry *find_entry(const lw__part *part, uint64_t document)
@@ -134,7 +133,8 @@ static lw_status fill_document(const lw__part *part, const lw__entry *entry, nee
     doc->place.block = part->place.block;
     doc->own = copy_tokens(part->ids + entry->offset, token_count);
     doc->tokens = doc->own;
-    return doc->own != NULL ? LW_OK : lw__fail_nomem(err, token_count * sizeof(int32_t), "a document");
+    return doc->own != NULL ? LW_OK
+                            : lw__fail_nomem(err, token_count * sizeof(int32_t), "a document");
 }
 
 static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *one,
@@ -147,7 +147,8 @@ static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *
     if (piece->whole) {
         segment->count = length;
     }
-    if (segment->count == 0 || segment->first > length || segment->count > length - segment->first) {
+    if (segment->count == 0 || segment->first > length ||
+        segment->count > length - segment->first) {
         return fail_changed(part, one, err);
     }
     const int32_t *tokens = part->ids + entry->offset;
@@ -177,9 +178,7 @@ static lw_status fill(const lw__part *part, need *one, lw_error *err)
 static lw_status fill_from_part(lw__lane *lane, need *first, size_t count, size_t worker,
                                 lw_error *err)
 {
-    lw__part part = {.stream = &lane->streams[first->source],
-                     .j = first->j,
-                     .number = first->part};
+    lw__part part = {.stream = &lane->streams[first->source], .j = first->j, .number = first->part};
     const lw__blocks *blocks = &lane->engine->blocks[first->source];
     if (!lw__blocks_at(blocks, lane->number, part.j, &part.place)) {
         return fail_changed(&part, first, err);

@@ -61,9 +61,9 @@ struct lw__stream {
     size_t count;
     uint64_t next_j;
     uint32_t next_part;
-    bool exhausted; /* nothing left to read */
-    bool reading;   /* a task is fetching */
-    bool waited;    /* the lane stands still for it */
+    bool exhausted;        /* nothing left to read */
+    bool reading;          /* a task is fetching */
+    bool waited;           /* the lane stands still for it */
     lw__stream_list *list; /* the one it stands in, or NULL */
     lw__stream *next;
     lw__stream *previous;

@@ -178,10 +178,10 @@ static lw_status find_end(lw__cursor *cursor, lw__text *text, uint64_t limit, ui
             *end = cursor->decoded;
             return LW_OK;
         }
-        from = cursor->decoded > limit ? cursor->decoded : limit;
-        if (from > cursor->decoded) {
+        if (cursor->decoded < limit) {
             LW__TRY(fill(cursor, text, step_towards(cursor, limit), err));
         } else {
+            from = cursor->decoded;
             LW__TRY(fill(cursor, text, chunk, err));
             chunk = chunk < CHUNK_MAX ? chunk * 2 : chunk;
         }

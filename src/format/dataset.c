@@ -28,8 +28,10 @@ static uint64_t choose_block_bytes(const lw__dataset_options *options, const lw_
     }
     uint64_t lanes = options->lanes > 0 ? options->lanes : 1;
     uint64_t chosen = bytes / BLOCKS_A_LANE / lanes;
-    chosen = chosen > BLOCK_MAX ? BLOCK_MAX : chosen;
-    return chosen < BLOCK_MIN ? BLOCK_MIN : chosen;
+    if (chosen > BLOCK_MAX) {
+        return BLOCK_MAX;
+    }
+    return chosen > BLOCK_MIN ? chosen : BLOCK_MIN;
 }
 
 static lw_status allocate_tables(lw__dataset *dataset, lw_error *err)
@@ -37,7 +39,7 @@ static lw_status allocate_tables(lw__dataset *dataset, lw_error *err)
     size_t count = dataset->files.count;
     dataset->shards = lw__alloc_zero(count, sizeof *dataset->shards);
     dataset->blocks = lw__alloc_zero(count, sizeof *dataset->blocks);
-    dataset->decoders = lw__alloc_zero(count, sizeof *dataset->decoders);
+    dataset->decoders = lw__alloc_zero(count, sizeof(lw__decoder_type *));
     dataset->tallies = lw__alloc_zero(count, sizeof *dataset->tallies);
     if (dataset->shards == NULL || dataset->blocks == NULL || dataset->decoders == NULL ||
         dataset->tallies == NULL) {

@@ -30,25 +30,26 @@ typedef enum lw__bad_policy {
 } lw__bad_policy;
 
 typedef struct lw__dataset_options {
-    const char *name;          /* of the source, for messages */
-    const char *folder;        /* where relative paths start */
-    const char *const *paths;  /* each a file, a folder or a glob */
+    const char *name;         /* of the source, for messages */
+    const char *folder;       /* where relative paths start */
+    const char *const *paths; /* each a file, a folder or a glob */
     size_t path_count;
-    const char *format;        /* "jsonl", or NULL: by the shards' names */
-    const char *text;          /* dotted path of the text field */
-    uint64_t block_bytes;      /* 0: chosen from the source's size and the lanes */
+    const char *format;   /* "jsonl", or NULL: by the shards' names */
+    const char *text;     /* dotted path of the text field */
+    uint64_t block_bytes; /* 0: chosen from the source's size and the lanes */
     uint64_t lanes;
     lw__bad_policy bad_policy;
-    bool may_be_empty;         /* shards without any block are fine (a source that ends at once) */
+    bool may_be_empty; /* shards without any block are fine (a source that ends at once) */
 } lw__dataset_options;
 
 typedef struct lw__shard {
     const char *path; /* as opened, relative to the working directory or absolute */
-    const char *name; /* stable when the data moves: the path below the folder or glob's fixed part */
-    uint64_t bytes;   /* of the file */
+    const char
+        *name;      /* stable when the data moves: the path below the folder or glob's fixed part */
+    uint64_t bytes; /* of the file */
     uint64_t first_block;
     uint64_t block_count;
-    bool sequential;  /* one gzip or zstd stream: a single block */
+    bool sequential; /* one gzip or zstd stream: a single block */
 } lw__shard;
 
 lw_status lw__dataset_open(const lw__dataset_options *options, lw__dataset **out, lw_error *err);
@@ -65,10 +66,11 @@ uint64_t lw__dataset_read_bytes(const lw__dataset *dataset);
 
 /* The raw lines of one part; reused from part to part by one thread. */
 typedef struct lw__text {
-    unsigned char *data; /* may be changed by lw__dataset_parse; 64 readable bytes of slack follow */
+    unsigned char
+        *data; /* may be changed by lw__dataset_parse; 64 readable bytes of slack follow */
     size_t count;
     size_t capacity;
-    uint64_t at;         /* decoded offset of data[0] from the start of the block */
+    uint64_t at; /* decoded offset of data[0] from the start of the block */
 } lw__text;
 
 void lw__text_reset(lw__text *text);
@@ -81,7 +83,7 @@ typedef struct lw__fault {
 } lw__fault;
 
 typedef struct lw__document {
-    const char *text;       /* valid UTF-8 in the part's text (or its repairs); NULL with a fault */
+    const char *text; /* valid UTF-8 in the part's text (or its repairs); NULL with a fault */
     size_t bytes;
     const lw__fault *fault; /* NULL: fine */
 } lw__document;
@@ -94,7 +96,7 @@ typedef struct lw__documents {
     lw__fault **faults; /* each allocated alone, so pointers stay */
     size_t fault_count;
     size_t fault_capacity;
-    char *repairs;      /* texts that replacement made longer */
+    char *repairs; /* texts that replacement made longer */
     size_t repair_capacity;
 } lw__documents;
 
@@ -122,7 +124,7 @@ lw_status lw__dataset_record_number(lw__dataset *dataset, uint64_t block, uint64
                                     uint64_t *out, lw_error *err);
 
 /* Fills err with the line for a bad record (item `index` of a part) and returns LW_E_CORRUPT. */
-lw_status lw__dataset_fail_record(lw__dataset *dataset, uint64_t block, uint64_t part,
-                                  size_t index, const lw__fault *fault, lw_error *err);
+lw_status lw__dataset_fail_record(lw__dataset *dataset, uint64_t block, uint64_t part, size_t index,
+                                  const lw__fault *fault, lw_error *err);
 
 #endif

@@ -52,7 +52,7 @@ static size_t count_keys(const char *field)
 }
 
 /* Copies the key at *at, taking "\." for a dot, and moves *at behind the dot that ends it. */
-static bool copy_key(const char **at, lw_str *out)
+static bool copy_key(const char **at, lw__jsonl_key *out)
 {
     const char *c = *at;
     char *copy = lw__alloc(strlen(c) + 1);
@@ -66,7 +66,7 @@ static bool copy_key(const char **at, lw_str *out)
     }
     copy[count] = '\0';
     *at = *c == '.' ? c + 1 : c;
-    *out = (lw_str){copy, count};
+    *out = (lw__jsonl_key){copy, count};
     return true;
 }
 
@@ -82,7 +82,7 @@ lw_status lw__jsonl_init(lw__jsonl_options *options, const char *source, const c
     }
     const char *at = field;
     while (options->key_count < key_count) {
-        lw_str *key = &options->keys[options->key_count];
+        lw__jsonl_key *key = &options->keys[options->key_count];
         if (!copy_key(&at, key)) {
             return lw__fail_nomem(err, strlen(field) + 1, "the text field");
         }
@@ -100,7 +100,7 @@ lw_status lw__jsonl_init(lw__jsonl_options *options, const char *source, const c
 void lw__jsonl_reset(lw__jsonl_options *options)
 {
     for (size_t i = 0; i < options->key_count; i++) {
-        lw__free((void *)(uintptr_t)options->keys[i].data);
+        lw__free(options->keys[i].data);
     }
     lw__free(options->keys);
     lw__free(options->field);
@@ -147,9 +147,9 @@ static void take_value(lw__json *json, bool replace, finding *out)
     }
 }
 
-static bool is_key(lw_str key, lw_str wanted)
+static bool is_key(lw_str key, const lw__jsonl_key *wanted)
 {
-    return key.bytes == wanted.bytes && memcmp(key.data, wanted.data, key.bytes) == 0;
+    return key.bytes == wanted->bytes && memcmp(key.data, wanted->data, key.bytes) == 0;
 }
 
 /*
@@ -174,7 +174,7 @@ static void find_field(const lw__jsonl_options *options, lw__json *json, finding
             depth--;
             continue;
         }
-        if (!is_key(lw__json_key(json), options->keys[depth])) {
+        if (!is_key(lw__json_key(json), &options->keys[depth])) {
             lw__json_skip(json);
         } else if (depth == last) {
             take_value(json, replace, out);
@@ -194,12 +194,12 @@ static lw_status put_fault(lw__documents *documents, const char *found, const ch
 {
     if (documents->fault_count == documents->fault_capacity) {
         size_t capacity = documents->fault_capacity == 0 ? 8 : documents->fault_capacity * 2;
-        lw__fault **faults = lw__resize_array(documents->faults, capacity, sizeof *faults);
+        lw__fault **faults = lw__resize_array(documents->faults, capacity, sizeof(lw__fault *));
         if (faults == NULL) {
-            return lw__fail_nomem(err, capacity * sizeof *faults, "bad records");
+            return lw__fail_nomem(err, capacity * sizeof(lw__fault *), "bad records");
         }
         memset(faults + documents->fault_capacity, 0,
-               (capacity - documents->fault_capacity) * sizeof *faults);
+               (capacity - documents->fault_capacity) * sizeof(lw__fault *));
         documents->faults = faults;
         documents->fault_capacity = capacity;
     }

@@ -5,9 +5,14 @@
 
 #include "format/format.h"
 
+typedef struct lw__jsonl_key {
+    char *data;
+    size_t bytes;
+} lw__jsonl_key;
+
 typedef struct lw__jsonl_options {
-    char *field;  /* as the recipe has it, for messages */
-    lw_str *keys; /* the field's path, split at its dots */
+    char *field;         /* as the recipe has it, for messages */
+    lw__jsonl_key *keys; /* the field's path, split at its dots */
     size_t key_count;
     lw__bad_policy bad_policy;
 } lw__jsonl_options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A shard's name says what it is: the format by ".jsonl" or ".ndjson", the encoding by what follows.
- * The order of shards is that of their paths' bytes, whatever order and locale the system lists in.
+ * A shard's name says what it is: the format by ".jsonl" or ".ndjson", the encoding by what comes
+ * after. The order of shards is that of their paths' bytes, whatever order the system lists in.
  */
 #include "format/shards.h"
 
@@ -10,9 +10,8 @@
 
 #include "base/error.h"
 
-/* Plain comes last: every name ends in "". */
-static const lw__decoder_type *const decoders[] = {&lw__decoder_gzip, &lw__decoder_zstd,
-                                                   &lw__decoder_plain};
+/* By suffix; a name that ends in none of them is plain. */
+static const lw__decoder_type *const decoders[] = {&lw__decoder_gzip, &lw__decoder_zstd};
 
 static bool ends_in(const char *name, size_t count, const char *suffix)
 {
@@ -22,11 +21,12 @@ static bool ends_in(const char *name, size_t count, const char *suffix)
 
 static const lw__decoder_type *decoder_of(const char *name)
 {
-    size_t i = 0;
-    while (!ends_in(name, strlen(name), decoders[i]->suffix)) {
-        i++;
+    for (size_t i = 0; i < sizeof decoders / sizeof decoders[0]; i++) {
+        if (ends_in(name, strlen(name), decoders[i]->suffix)) {
+            return decoders[i];
+        }
     }
-    return decoders[i];
+    return &lw__decoder_plain;
 }
 
 static bool is_jsonl(const char *name)

@@ -99,7 +99,8 @@ static lw_status zstd_read(lw__decoder *base, unsigned char *out, size_t room, s
                            lw_error *err)
 {
     zstd_decoder *decoder = (zstd_decoder *)base;
-    ZSTD_outBuffer buffer = {out, room, 0};
+    ZSTD_outBuffer buffer = {.size = room};
+    buffer.dst = out;
     while (buffer.pos < buffer.size) {
         LW__TRY(lw__input_fill(&decoder->input, err));
         bool at_end = decoder->input.at == decoder->input.count;

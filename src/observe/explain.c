@@ -15,8 +15,8 @@ static void put_shape(const lw__settings *s, const lw__topology *t, uint64_t wor
 static void put_sources(const lw__engine_options *options, lw__bytes *out)
 {
     const lw__settings *s = options->settings;
-    lw__bytes_printf(out, "%-20s %8s %16s %10s %10s %10s %8s\n", "source", "weight", "bytes", "files",
-                     "blocks", "block", "a lane");
+    lw__bytes_printf(out, "%-20s %8s %16s %10s %10s %10s %8s\n", "source", "weight", "bytes",
+                     "files", "blocks", "block", "a lane");
     for (size_t i = 0; i < s->source_count; i++) {
         const lw__dataset *dataset = options->datasets[i];
         uint64_t bytes = 0;
@@ -63,13 +63,17 @@ static void put_ranks(const lw__settings *s, uint64_t world, lw__bytes *out)
     }
     uint64_t runs = runs_of_lanes(s, world);
     if (runs > s->lanes) {
-        lw__bytes_printf(out, "note: %llu lanes are run %llu times in all: ranks that share a lane each compute it\n",
-                         (big)s->lanes, (big)runs);
+        lw__bytes_printf(
+            out,
+            "note: %llu lanes are run %llu times in all: ranks that share a lane each compute it\n",
+            (big)s->lanes, (big)runs);
     }
     if (s->end != LW__END_REPEAT && world > 1) {
-        lw__bytes_printf(out, "note: with this end every rank follows all %llu lanes, to stop at the same step "
-                              "(an agreement callback avoids it)\n",
-                         (big)s->lanes);
+        lw__bytes_printf(
+            out,
+            "note: with this end every rank follows all %llu lanes, to stop at the same step "
+            "(an agreement callback avoids it)\n",
+            (big)s->lanes);
     }
 }
 
@@ -79,7 +83,8 @@ static void put_memory(const lw__engine_options *options, lw__bytes *out)
     lw__bytes_printf(out, "\n%-28s %16s\n", "memory of rank 0", "bytes");
     lw__bytes_printf(out, "%-28s %16llu  %llu steps in flight\n", "slots", (big)plan.slots,
                      (big)options->slot_count);
-    lw__bytes_printf(out, "%-28s %16llu  packer, shuffle, rows on their way\n", "rows", (big)plan.rows);
+    lw__bytes_printf(out, "%-28s %16llu  packer, shuffle, rows on their way\n", "rows",
+                     (big)plan.rows);
     lw__bytes_printf(out, "%-28s %16llu  one part for each of %llu\n", "streams", (big)plan.streams,
                      (big)plan.stream_count);
     lw__bytes_printf(out, "%-28s %16llu  %zu threads\n", "scratch", (big)plan.threads,
@@ -95,6 +100,7 @@ void lw__explain(const lw__engine_options *options, uint64_t world, lw__bytes *o
     put_sources(options, out);
     put_ranks(options->settings, world, out);
     put_memory(options, out);
-    lw__bytes_printf(out, "\non resume world, rank and everything under runtime and cache may change; the rest, and the "
+    lw__bytes_printf(out, "\non resume world, rank and everything under runtime and cache may "
+                          "change; the rest, and the "
                           "files of the sources, may not\n");
 }

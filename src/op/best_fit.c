@@ -6,12 +6,11 @@
  * The rows stand in the order they were opened, so "opened first" is "lowest index". A linear scan
  * of some dozens of rows costs less than a heap would for the documents that arrive.
  */
-#include "op/builtin.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "op/builtin.h"
 
 typedef struct best_fit {
     uint64_t context;
@@ -138,7 +137,8 @@ static lw_status best_fit_load(void *self, lw_reader *carry, lw_error *err)
     best_fit *acc = self;
     uint64_t count = lw_reader_get(carry);
     if (count > acc->limit) {
-        return lw__fail(err, LW_E_CORRUPT, "best_fit: a carry with %llu open rows, expected at most %zu",
+        return lw__fail(err, LW_E_CORRUPT,
+                        "best_fit: a carry with %llu open rows, expected at most %zu",
                         (unsigned long long)count, acc->limit);
     }
     for (; acc->count < count; acc->count++) {

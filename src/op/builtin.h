@@ -12,12 +12,14 @@ extern const lw_op_type lw__op_wrap;
 typedef struct lw__op_best_fit_options {
     uint64_t open_rows; /* at least 1 */
 } lw__op_best_fit_options;
+
 extern const lw_op_type lw__op_best_fit;
 
 /* Permutes the rows of each window. */
 typedef struct lw__op_shuffle_options {
     uint64_t rows; /* of a window; at least 2 */
 } lw__op_shuffle_options;
+
 extern const lw_op_type lw__op_shuffle;
 
 #endif

@@ -6,12 +6,11 @@
  * A window rather than a reservoir: right after a window has left nothing is held, so a marker
  * there is a few integers, and a restore re-makes one window, which a fresh start has to do too.
  */
-#include "op/builtin.h"
-
 #include <laneway/random.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "op/builtin.h"
 
 typedef struct shuffle {
     uint64_t seed;
@@ -91,7 +90,8 @@ static lw_status shuffle_load(void *self, lw_reader *carry, lw_error *err)
     acc->window = lw_reader_get(carry);
     uint64_t count = lw_reader_get(carry);
     if (count >= acc->limit) {
-        return lw__fail(err, LW_E_CORRUPT, "shuffle: a carry with %llu rows, expected fewer than %zu",
+        return lw__fail(err, LW_E_CORRUPT,
+                        "shuffle: a carry with %llu rows, expected fewer than %zu",
                         (unsigned long long)count, acc->limit);
     }
     for (; acc->count < count; acc->count++) {

@@ -5,10 +5,9 @@
  * One row is open. With the stream shift a full row waits until the token after it is known, since
  * that is its last label; so a held row may be full.
  */
-#include "op/builtin.h"
-
 #include "base/alloc.h"
 #include "base/error.h"
+#include "op/builtin.h"
 
 typedef struct wrap {
     uint64_t context;

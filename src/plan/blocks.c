@@ -13,7 +13,8 @@ bool lw__blocks_at(const lw__blocks *blocks, uint64_t lane, uint64_t j, lw__bloc
         return false;
     }
     if (blocks->order == LW__ORDER_PERMUTED) {
-        uint64_t key = lw_random_key(blocks->seed, LW_PURPOSE_BLOCKS, blocks->source, out->epoch, 0);
+        uint64_t key =
+            lw_random_key(blocks->seed, LW_PURPOSE_BLOCKS, blocks->source, out->epoch, 0);
         out->block = lw_random_permute(key, blocks->block_count, out->block);
     }
     return true;

@@ -39,8 +39,7 @@ bool lw__mixture_is_live(const lw__mixture *mixture)
 bool lw__mixture_is_eligible(const lw__mixture *mixture, size_t source)
 {
     const lw__mixture_source *s = &mixture->sources[source];
-    return !s->ended &&
-           (wide)s->weight * mixture->total >= (wide)mixture->live_weight * s->drawn;
+    return !s->ended && (wide)s->weight * mixture->total >= (wide)mixture->live_weight * s->drawn;
 }
 
 bool lw__mixture_is_before(const lw__mixture *mixture, size_t a, uint64_t a_cost, size_t b,

@@ -12,12 +12,23 @@
 #include <stdint.h>
 
 typedef enum lw__unit { LW__UNIT_TOKENS, LW__UNIT_DOCUMENTS } lw__unit;
+
 typedef enum lw__order { LW__ORDER_PERMUTED, LW__ORDER_FILE } lw__order;
+
 typedef enum lw__algorithm { LW__PACK_WRAP, LW__PACK_BEST_FIT } lw__algorithm;
-typedef enum lw__overflow { LW__OVERFLOW_SPLIT, LW__OVERFLOW_TRUNCATE, LW__OVERFLOW_DROP } lw__overflow;
+
+typedef enum lw__overflow {
+    LW__OVERFLOW_SPLIT,
+    LW__OVERFLOW_TRUNCATE,
+    LW__OVERFLOW_DROP
+} lw__overflow;
+
 typedef enum lw__shift { LW__SHIFT_STREAM, LW__SHIFT_DOCUMENT } lw__shift;
+
 typedef enum lw__end { LW__END_REPEAT, LW__END_DROP, LW__END_PAD } lw__end;
+
 typedef enum lw__policy { LW__POLICY_FAIL, LW__POLICY_SKIP, LW__POLICY_REPLACE } lw__policy;
+
 typedef enum lw__dtype { LW__DTYPE_INT32, LW__DTYPE_INT64 } lw__dtype;
 
 typedef struct lw__source_settings {
@@ -26,7 +37,7 @@ typedef struct lw__source_settings {
     size_t path_count;
     const char *format; /* NULL: by the shards' names */
     const char *text;
-    uint64_t weight; /* times 10^9 */
+    uint64_t weight;      /* times 10^9 */
     uint64_t block_bytes; /* 0: chosen */
 } lw__source_settings;
 
@@ -55,13 +66,13 @@ typedef struct lw__settings {
     bool mask_eos;
     lw__end end;
     lw__policy policy;
-    uint64_t bad_limit; /* skip: records a lane may pass over in a source */
+    uint64_t bad_limit; /* skip: bad records a lane may pass over in all */
     /* SPEED */
     uint64_t threads;      /* 0: one a core */
     uint64_t memory_bytes; /* the byte budget */
     uint64_t prefetch_steps;
-    uint64_t microbatch;   /* rows a batch; 0: all rows of the rank's step */
-    uint64_t keep_states;  /* steps whose state can still be asked for */
+    uint64_t microbatch;  /* rows a batch; 0: all rows of the rank's step */
+    uint64_t keep_states; /* steps whose state can still be asked for */
     lw__dtype dtype;
     bool digests;
 } lw__settings;

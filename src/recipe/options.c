@@ -102,8 +102,8 @@ static const lw__option table[] = {
      .text = "A record that cannot be read ends the stream, is passed over, or has its ill-formed "
              "UTF-8 replaced."},
     {"on_bad_record.limit", LW__OPTION_WHOLE, LW__STREAM, "0", .max = UINT64_MAX, IN(bad_limit),
-     .text = "Records that `skip` passes over before the stream fails, for each source in each "
-             "lane; 0: no limit."},
+     .text = "Bad records that `skip` passes over in each lane, all its sources and epochs "
+             "together, before the stream fails; 0: no limit."},
     {"cache.path", LW__OPTION_ONLY_NULL, LW__SPEED, "null",
      .text = "A folder for copies of remote shards."},
     {"cache.limit", LW__OPTION_BYTES, LW__SPEED, "0", .max = BYTES_MAX,

@@ -110,6 +110,7 @@ static lw_status search_entries(search *s, DIR *folder, const folder_chain *chai
     size_t path_count = s->path.count;
     for (;;) {
         errno = 0;
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): a DIR of its own for each search. */
         const struct dirent *entry = readdir(folder);
         if (entry == NULL) {
             return errno == 0 ? LW_OK : fail_path(s->err, errno, (const char *)s->path.data);
@@ -188,6 +189,7 @@ static lw_status list_glob(const char *pattern, bool (*is_wanted)(const char *na
     glob_t matches = {0};
     lw_status status = LW_OK;
     errno = 0;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): so only where it expands "~", never here. */
     int result = glob(pattern, GLOB_ERR | GLOB_NOSORT, NULL, &matches);
     if (result == GLOB_NOSPACE) {
         status = lw__fail_nomem(err, strlen(pattern), "the matches of a glob");
@@ -259,12 +261,13 @@ static lw_status local_open(const char *path, uint64_t bytes, lw__object **out, 
     if (fd < 0) {
         return fail_path(err, errno, path);
     }
-    lw_status status = check_bytes(fd, path, bytes, err);
     local_object *object = NULL;
-    if (status == LW_OK && (object = lw__alloc_zero(1, sizeof *object)) == NULL) {
-        status = lw__fail_nomem(err, sizeof *object, "an open file");
+    lw_status status = check_bytes(fd, path, bytes, err);
+    if (status == LW_OK) {
+        object = lw__alloc_zero(1, sizeof *object);
+        status = object != NULL ? LW_OK : lw__fail_nomem(err, sizeof *object, "an open file");
     }
-    if (status != LW_OK) {
+    if (object == NULL) {
         close(fd);
         return status;
     }
@@ -279,13 +282,14 @@ static lw_status local_read(lw__object *base, uint64_t offset, void *out, size_t
     const local_object *object = (const local_object *)base;
     size_t done = 0;
     while (done < count) {
-        ssize_t got = pread(object->fd, (char *)out + done, count - done, (off_t)(offset + done));
+        uint64_t at = offset + done;
+        ssize_t got = pread(object->fd, (char *)out + done, count - done, (off_t)at);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got < 0) {
             return lw__fail_os(err, LW_E_IO, errno, "storage: \"%s\": read at byte %llu",
-                               base->path, (unsigned long long)(offset + done));
+                               base->path, (unsigned long long)at);
         }
         if (got == 0) {
             return lw__fail(err, LW_E_IO,

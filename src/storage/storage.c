@@ -20,15 +20,20 @@ static size_t scheme_bytes(const char *path)
     return strncmp(path + count, "://", 3) == 0 ? count : 0;
 }
 
-static lw_status find_store(const char *path, const lw__store **out, lw_error *err)
+/* NULL when no store of this build has the path's scheme. */
+static const lw__store *find_store(const char *path)
 {
     size_t count = scheme_bytes(path);
     for (size_t i = 0; i < sizeof stores / sizeof stores[0]; i++) {
         if (strlen(stores[i]->scheme) == count && memcmp(stores[i]->scheme, path, count) == 0) {
-            *out = stores[i];
-            return LW_OK;
+            return stores[i];
         }
     }
+    return NULL;
+}
+
+static lw_status fail_store(const char *path, lw_error *err)
+{
     return lw__fail(err, LW_E_UNSUPPORTED,
                     "storage: \"%s\": a store that is not in this build, expected a local path",
                     path);
@@ -64,8 +69,10 @@ static void put_full_path(lw__bytes *out, const char *folder, const char *entry)
 lw_status lw__storage_list(const char *folder, const char *entry,
                            bool (*is_wanted)(const char *name), lw__files *files, lw_error *err)
 {
-    const lw__store *store = NULL;
-    LW__TRY(find_store(entry, &store, err));
+    const lw__store *store = find_store(entry);
+    if (store == NULL) {
+        return fail_store(entry, err);
+    }
     lw__bytes path;
     lw__bytes_init(&path);
     put_full_path(&path, folder, entry);
@@ -106,10 +113,9 @@ void lw__files_reset(lw__files *files)
 
 lw_status lw__storage_open(const char *path, uint64_t bytes, lw__object **out, lw_error *err)
 {
-    const lw__store *store = NULL;
+    const lw__store *store = find_store(path);
     *out = NULL;
-    LW__TRY(find_store(path, &store, err));
-    return store->open(path, bytes, out, err);
+    return store != NULL ? store->open(path, bytes, out, err) : fail_store(path, err);
 }
 
 lw_status lw__storage_read(lw__object *object, uint64_t offset, void *out, size_t count,

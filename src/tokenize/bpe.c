@@ -15,6 +15,7 @@
 
 #define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
 #define NOWHERE       UINT32_MAX       /* no node */
+#define HEAP_WIDTH    4                /* children of a heap node */
 #define FIRST_SLOTS   1024             /* pair slots of a new table */
 #define LONGEST_PIECE (UINT32_MAX - 1) /* node indexes are 32 bits wide */
 
@@ -148,16 +149,24 @@ static size_t encode_short(const lw__bpe *bpe, const unsigned char *piece, size_
     return count;
 }
 
+/* Four children to a node: half the levels of a binary heap, and they share a line of the cache. */
+static size_t least_child(const uint64_t *heap, size_t count, size_t at)
+{
+    size_t child = at * HEAP_WIDTH + 1;
+    size_t end = child + HEAP_WIDTH < count ? child + HEAP_WIDTH : count;
+    size_t least = child;
+    for (child++; child < end; child++) {
+        least = heap[child] < heap[least] ? child : least;
+    }
+    return least;
+}
+
 static void sift_down(uint64_t *heap, size_t count, size_t at)
 {
     uint64_t item = heap[at];
     for (;;) {
-        size_t child = at * 2 + 1;
-        if (child >= count) {
-            break;
-        }
-        child += child + 1 < count && heap[child + 1] < heap[child];
-        if (item <= heap[child]) {
+        size_t child = least_child(heap, count, at);
+        if (child >= count || item <= heap[child]) {
             break;
         }
         heap[at] = heap[child];
@@ -169,9 +178,9 @@ static void sift_down(uint64_t *heap, size_t count, size_t at)
 static void heap_push(uint64_t *heap, size_t *count, uint64_t item)
 {
     size_t at = (*count)++;
-    while (at > 0 && heap[(at - 1) / 2] > item) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
+    while (at > 0 && heap[(at - 1) / HEAP_WIDTH] > item) {
+        heap[at] = heap[(at - 1) / HEAP_WIDTH];
+        at = (at - 1) / HEAP_WIDTH;
     }
     heap[at] = item;
 }
@@ -222,7 +231,7 @@ static size_t heap_fill(const lw__bpe *bpe, lw__node *nodes, size_t count, uint6
             heap[heap_count++] = entry_of(nodes, (uint32_t)i);
         }
     }
-    for (size_t i = heap_count / 2; i-- > 0;) {
+    for (size_t i = heap_count / HEAP_WIDTH + (heap_count > 0); i-- > 0;) {
         sift_down(heap, heap_count, i);
     }
     return heap_count;

@@ -144,6 +144,9 @@ lw_status lw__load_bpe(lw__vocab *vocab, lw_error *err)
 {
     const char *path = vocab->path;
     const half *given = half_of(path);
+    if (given == NULL) {
+        return lw__fail(err, LW_E_INTERNAL, "tokenizer: \"%s\" is neither merges nor ids", path);
+    }
     char *other = other_path(path, given, err);
     if (other == NULL) {
         return LW_E_NOMEM;

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 TIMEOUT_SECONDS = 120
-EOS = 257  # of the tokenizer "bytes"
+BOS, EOS = 256, 257  # of the tokenizer "bytes"
 
 
 class Skip(Exception):

@@ -7,7 +7,7 @@ import os
 import re
 import struct
 
-from bench import EOS, equal, has
+from bench import BOS, EOS, equal, has
 
 ALL_COMMANDS = ("digest", "dump", "run", "bench", "check", "explain", "tokenize", "state", "version", "help")
 
@@ -187,7 +187,7 @@ def test_tokenize_bytes(bench):
     bench.documents("a.jsonl", ["ab", "", "é\0"])
     equal(bench.call("tokenize", "--tokenizer", "bytes", "a.jsonl").stdout, "97 98\n\n195 169 0\n")
     equal(bench.call("tokenize", "--tokenizer=bytes", "--bos", "--eos", "a.jsonl").stdout,
-          f"257 97 98 {EOS}\n257 {EOS}\n257 195 169 0 {EOS}\n")
+          f"{BOS} 97 98 {EOS}\n{BOS} {EOS}\n{BOS} 195 169 0 {EOS}\n")
 
 
 def test_tokenize_a_nested_field_of_a_gzip_file(bench):

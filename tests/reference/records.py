@@ -7,6 +7,10 @@ that no limit of Python's integers decides what a record is.
 """
 
 import json
+import re
+
+LEVELS = 256
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class BadRecord(Exception):
@@ -18,13 +22,25 @@ def refuse_constant(name):
     raise BadRecord(f"{name} is no JSON value")
 
 
+def levels_of(text):
+    """How deep the brackets of a JSON text are nested; those in strings are none."""
+    deepest = level = 0
+    for character in STRING.sub("", text):
+        level += (character in "{[") - (character in "}]")
+        deepest = max(deepest, level)
+    return deepest
+
+
 def parse(text):
     """The JSON value of a line."""
     try:
-        return json.loads(text, parse_constant=refuse_constant, parse_int=lambda _: 0,
-                          parse_float=lambda _: 0.0)
+        value = json.loads(text, parse_constant=refuse_constant, parse_int=lambda _: 0,
+                           parse_float=lambda _: 0.0)
     except (ValueError, RecursionError) as error:
         raise BadRecord(str(error)) from error
+    if levels_of(text) > LEVELS:
+        raise BadRecord(f"more than {LEVELS} levels")
+    return value
 
 
 def field_of(value, field):

@@ -218,6 +218,16 @@ class RecordsTest(unittest.TestCase):
             self.check_bad(content)
             self.assertEqual(records.text_of(content, ["text"], True), text)
 
+    def test_levels(self):
+        for inside in (b"[%s]", b'{"a":%s}'):
+            value = b"0"
+            for _ in range(255):
+                value = inside % value
+            content = b'{"a":"]}[{\\"]","text":"x","v":%s}'
+            self.assertEqual(records.text_of(content % value, ["text"], False), "x")
+            for replace in (False, True):
+                self.check_bad(content % (inside % value), replace)
+
     def test_limit(self):
         policy = records.BadRecordPolicy("skip", 2)
         self.assertEqual([policy.may_pass_over() for _ in range(3)], [True, True, False])

@@ -155,7 +155,7 @@ def compare_pieces(run, name, ours, encoding):
     """Everything, against tiktoken."""
     reference = tiktoken_reference(encoding)
     run(name + ": code points alone", ours, reference, texts.alone())
-    run(name + ": code points in 11 contexts", ours, reference, texts.in_context(1))
+    run(name + ": code points in 11 contexts", ours, reference, texts.in_context(16))
     run(name + ": random", ours, reference, texts.mixed(200000, 1))
     run(name + ": white space", ours, reference, texts.whitespace())
     run(name + ": long runs", ours, reference, texts.RUNS)
@@ -165,7 +165,7 @@ def compare_hf(run, name, ours, tokenizer):
     reference = hf_reference(tokenizer)
     run(name + ": code points alone", ours, reference, texts.alone(texts.LAST_CLASS))
     run(name + ": code points in 11 contexts", ours, reference, texts.in_context(16))
-    run(name + ": random", ours, reference, texts.mixed(200000, 2))
+    run(name + ": random", ours, reference, texts.mixed(100000, 2))
     run(name + ": white space", ours, reference, texts.whitespace())
     run(name + ": long runs", ours, reference, texts.RUNS)
 

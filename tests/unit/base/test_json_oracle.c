@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON reader against Python's parser: same verdict and same strings for many thousand texts. */
+/* The JSON reader against Python's parser: same verdict and strings for many thousand texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -14,8 +14,11 @@ static void opens(const char *path)
 static const char *beside(const char *path, const char *name)
 {
     static char other[256];
-    (void)snprintf(other, sizeof other, "%s", path);
-    (void)snprintf(strrchr(other, '/') + 1, 32, "%s", name);
+    const char *slash = strrchr(path, '/');
+    assert_non_null(slash);
+    int folder = (int)(slash - path);
+    assert_in_range(snprintf(other, sizeof other, "%.*s/%s", folder, path, name), 1,
+                    sizeof other - 1);
     return other;
 }
 
