@@ -15,7 +15,6 @@ typedef struct lw__renderer {
     int32_t *positions;
     int32_t *labels;
     int32_t *starts;
-    uint8_t *loss_mask;
     lw__sha256 *hasher;
 } lw__renderer;
 

@@ -47,7 +47,7 @@ class Engine:
 
     def minimum(self, words):
         """The least budget of rank 0, as `explain` gives it."""
-        text = self.call("explain", self.recipe, *words)
+        text = self.call("explain", self.recipe, *words, "--set", "runtime.digests=true")
         return re.search(r"^minimum +(\d+)", text, re.MULTILINE)[1]
 
     def digest(self, steps, *words, world=None):
