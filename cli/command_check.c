@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * laneway check: opens everything a recipe names, for every rank in turn, takes nothing, and says in
- * one line that it is right, or what is not. The records of the data are not looked at.
+ * one line that it is right, or what is not. The records of the data are not looked at. Notes of the
+ * plan (a source with fewer blocks than lanes, lanes that are run twice) follow.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -33,11 +35,26 @@ static int print_summary(const char *text)
     return lw__cli_print(line);
 }
 
+/* The lines of the plan that are notes. */
+static int print_notes(char *plan)
+{
+    int code = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(plan, "\n", &rest); line != NULL && code == 0;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (strncmp(line, "note: ", 6) == 0) {
+            code = lw__cli_print(line);
+        }
+    }
+    return code;
+}
+
 static int run(const lw__cli_args *args)
 {
     uint64_t world = args->given[LW__CLI_WORLD] ? args->number[LW__CLI_WORLD] : 1;
     lw_recipe *recipe = NULL;
     char *text = NULL;
+    char *plan = NULL;
     lw_error err;
     lw_status status = lw__cli_recipe_open(args, &recipe, &err);
     if (status == LW_OK) {
@@ -46,7 +63,14 @@ static int run(const lw__cli_args *args)
     if (status == LW_OK) {
         status = lw_recipe_text(recipe, &text, &err);
     }
+    if (status == LW_OK) {
+        status = lw_explain(recipe, world, NULL, &plan, &err);
+    }
     int code = status == LW_OK ? print_summary(text) : lw__cli_report(&err);
+    if (status == LW_OK && code == 0) {
+        code = print_notes(plan);
+    }
+    lw_text_free(plan);
     lw_text_free(text);
     lw_recipe_close(recipe);
     return code;

@@ -88,7 +88,8 @@ LW_API lw_status lw_pipeline_next(lw_pipeline *pipeline, int64_t timeout_ns, lw_
  *               steps taken, one of the last runtime.keep_states: 0 is the start, 1 after step 0
  * @param out    receives the state, or NULL on failure; not NULL
  * Returns  LW_OK
- * Errors   BUSY (a step is partly taken), NOT_FOUND (no longer kept, or not taken yet), NOMEM
+ * Errors   BUSY (a step is partly taken), NOT_FOUND (no longer kept, or not taken yet), NOMEM; IO the
+ *          first time, which reads samples of the files
  * Threads  Confined; works after a failure of lw_pipeline_next too
  * Memory   caller owns the state
  * Since    0.1, unstable

@@ -34,15 +34,15 @@ static lw_status check_handle(const lw_pipeline *pipeline, const void *out, cons
 
 static lw_status restore_lanes(lw_pipeline *pipeline, const lw_state *state, lw_error *err)
 {
+    uint64_t expected = pipeline->start_step * pipeline->topology.lane_rows;
     for (size_t i = 0; i < pipeline->engine->lane_count; i++) {
         lw__lane *lane = &pipeline->engine->lanes[i];
         lw__lane_piece piece;
         LW__TRY(lw__lane_piece_find(state, lane->number, &piece, err));
-        if (piece.taken != pipeline->start_step * pipeline->topology.lane_rows) {
-            return lw__fail(
-                err, LW_E_CORRUPT, "state: lane %llu stands at row %llu, expected %llu",
-                (unsigned long long)lane->number, (unsigned long long)piece.taken,
-                (unsigned long long)(pipeline->start_step * pipeline->topology.lane_rows));
+        if (piece.taken != expected) {
+            return lw__fail(err, LW_E_CORRUPT, "state: lane %llu stands at row %llu, expected %llu",
+                            (unsigned long long)lane->number, (unsigned long long)piece.taken,
+                            (unsigned long long)expected);
         }
         LW__TRY(lw__lane_restore(lane, piece.marker.data, piece.marker.bytes, piece.taken, err));
     }
@@ -212,6 +212,7 @@ lw_status lw_pipeline_checkpoint(lw_pipeline *pipeline, uint64_t after, lw_state
     }
     LW__TRY(check_handle(pipeline, out, "lw_pipeline_checkpoint", err));
     LW__TRY(check_step(pipeline, &after, err));
+    LW__TRY(lw__identity_sample(&pipeline->run.identity, err));
     LW__TRY(lw__state_create(&state, err));
     lw_status status = save_global(pipeline, after, state, err);
     status = status == LW_OK ? save_lanes(pipeline, after, state, err) : status;

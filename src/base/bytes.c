@@ -63,13 +63,23 @@ void lw__bytes_put_u8(lw__bytes *bytes, uint8_t value)
     lw__bytes_put(bytes, &value, 1);
 }
 
-void lw__bytes_put_u64le(lw__bytes *bytes, uint64_t value)
+static void put_low_bytes(lw__bytes *bytes, uint64_t value, size_t count)
 {
     unsigned char coded[8];
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < count; i++) {
         coded[i] = (unsigned char)(value >> (8 * i));
     }
-    lw__bytes_put(bytes, coded, sizeof coded);
+    lw__bytes_put(bytes, coded, count);
+}
+
+void lw__bytes_put_u32le(lw__bytes *bytes, uint32_t value)
+{
+    put_low_bytes(bytes, value, 4);
+}
+
+void lw__bytes_put_u64le(lw__bytes *bytes, uint64_t value)
+{
+    put_low_bytes(bytes, value, 8);
 }
 
 void lw__bytes_put_varint(lw__bytes *bytes, uint64_t value)
@@ -135,18 +145,28 @@ uint8_t lw__reader_u8(lw__reader *reader)
     return *reader->at++;
 }
 
-uint64_t lw__reader_u64le(lw__reader *reader)
+static uint64_t low_bytes(lw__reader *reader, size_t count)
 {
-    if (reader->end - reader->at < 8) {
+    if ((size_t)(reader->end - reader->at) < count) {
         fail(reader);
         return 0;
     }
     uint64_t value = 0;
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < count; i++) {
         value |= (uint64_t)reader->at[i] << (8 * i);
     }
-    reader->at += 8;
+    reader->at += count;
     return value;
+}
+
+uint32_t lw__reader_u32le(lw__reader *reader)
+{
+    return (uint32_t)low_bytes(reader, 4);
+}
+
+uint64_t lw__reader_u64le(lw__reader *reader)
+{
+    return low_bytes(reader, 8);
 }
 
 uint64_t lw__reader_varint(lw__reader *reader)

@@ -28,6 +28,7 @@ void lw__bytes_reset(lw__bytes *bytes); /* frees; ready for use again */
 bool lw__bytes_reserve(lw__bytes *bytes, size_t extra);
 void lw__bytes_put(lw__bytes *bytes, const void *data, size_t count);
 void lw__bytes_put_u8(lw__bytes *bytes, uint8_t value);
+void lw__bytes_put_u32le(lw__bytes *bytes, uint32_t value);
 void lw__bytes_put_u64le(lw__bytes *bytes, uint64_t value);
 void lw__bytes_put_varint(lw__bytes *bytes, uint64_t value);
 void lw__bytes_put_signed(lw__bytes *bytes, int64_t value);
@@ -43,6 +44,7 @@ typedef struct lw__reader {
 
 lw__reader lw__reader_of(const void *data, size_t count);
 uint8_t lw__reader_u8(lw__reader *reader);
+uint32_t lw__reader_u32le(lw__reader *reader);
 uint64_t lw__reader_u64le(lw__reader *reader);
 uint64_t lw__reader_varint(lw__reader *reader);
 int64_t lw__reader_signed(lw__reader *reader);

@@ -47,8 +47,11 @@ typedef struct lw__identity {
     lw__dataset *const *datasets;
     size_t dataset_count;
     char *recipe_text;
+    uint32_t *samples; /* of all shards of all sources, in order; NULL: not taken yet */
 } lw__identity;
 
+/* Samples every shard, unless that was done. The first save or compare does it, not the open. */
+lw_status lw__identity_sample(lw__identity *identity, lw_error *err);
 lw_status lw__identity_add(lw__identity *identity, const char *key, const char *value,
                            lw_error *err);
 void lw__identity_reset(lw__identity *identity);
@@ -66,8 +69,8 @@ const lw__state_piece *lw__state_find(const lw_state *state, const char *name);
 
 lw_status lw__global_save(const lw__identity *identity, uint64_t step, lw__bytes *out,
                           lw_error *err);
-/* LW_E_MISMATCH naming the first field or file that differs. */
-lw_status lw__global_compare(const lw_state *state, const lw__identity *identity, lw_error *err);
+/* LW_E_MISMATCH naming the first field or file that differs. Takes the samples. */
+lw_status lw__global_compare(const lw_state *state, lw__identity *identity, lw_error *err);
 
 /* A parsed global piece; texts are borrowed from it. */
 typedef struct lw__global {
@@ -81,8 +84,8 @@ typedef struct lw__global {
 } lw__global;
 
 lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_error *err);
-/* Reads a shard's front-coded name into `name` (grown) and its bytes. */
-void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes);
+/* Reads a shard's front-coded name into `name` (grown), its bytes and its sample. */
+void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes, uint32_t *sample);
 
 /* ---- lane.c: the pieces "lane_00000" ... ---------------------------------------------------- */
 

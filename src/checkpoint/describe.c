@@ -33,7 +33,8 @@ static source_total next_source(lw__reader *from, lw__bytes *name)
     name->count = 0;
     for (uint64_t i = 0; i < total.shards && !from->failed; i++) {
         uint64_t bytes = 0;
-        lw__global_next_shard(from, name, &bytes);
+        uint32_t sample;
+        lw__global_next_shard(from, name, &bytes, &sample);
         total.bytes += bytes;
     }
     return total;

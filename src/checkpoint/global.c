@@ -5,7 +5,7 @@
  *     stream version | step | changes made at run time (none yet: 0) | recipe text
  *     fields: count, then key and value
  *     sources: count, then name, shard count, and for each shard: bytes shared with the name before,
- *              the rest of the name, file size
+ *              the rest of the name, file size, sample (4 bytes, little-endian)
  */
 #include <string.h>
 
@@ -53,7 +53,47 @@ void lw__identity_reset(lw__identity *identity)
     }
     lw__free(identity->fields);
     lw__free(identity->recipe_text);
+    lw__free(identity->samples);
     *identity = (lw__identity){0};
+}
+
+static size_t count_shards(const lw__identity *identity)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < identity->dataset_count; i++) {
+        count += lw__dataset_shard_count(identity->datasets[i]);
+    }
+    return count;
+}
+
+static lw_status sample_all(const lw__identity *identity, uint32_t *samples, lw_error *err)
+{
+    for (size_t i = 0; i < identity->dataset_count; i++) {
+        const lw__dataset *dataset = identity->datasets[i];
+        for (size_t k = 0; k < lw__dataset_shard_count(dataset); k++) {
+            LW__TRY(lw__dataset_sample(dataset, k, samples++, err));
+        }
+    }
+    return LW_OK;
+}
+
+lw_status lw__identity_sample(lw__identity *identity, lw_error *err)
+{
+    if (identity->samples != NULL) {
+        return LW_OK;
+    }
+    uint32_t *samples = lw__alloc_zero(count_shards(identity) + 1, sizeof *samples);
+    if (samples == NULL) {
+        return lw__fail_nomem(err, count_shards(identity) * sizeof *samples,
+                              "samples of the files");
+    }
+    lw_status status = sample_all(identity, samples, err);
+    if (status < 0) {
+        lw__free(samples);
+        return status;
+    }
+    identity->samples = samples;
+    return LW_OK;
 }
 
 /* ---- saving --------------------------------------------------------------------------------- */
@@ -72,7 +112,9 @@ static size_t shared_bytes(const char *a, const char *b)
     return count;
 }
 
-static void put_dataset(lw__bytes *out, const lw__dataset *dataset)
+/* Returns the samples of the next source. */
+static const uint32_t *put_dataset(lw__bytes *out, const lw__dataset *dataset,
+                                   const uint32_t *samples)
 {
     const char *before = "";
     put_text(out, lw__dataset_name(dataset));
@@ -83,8 +125,10 @@ static void put_dataset(lw__bytes *out, const lw__dataset *dataset)
         lw__bytes_put_varint(out, shared);
         put_text(out, shard->name + shared);
         lw__bytes_put_varint(out, shard->bytes);
+        lw__bytes_put_u32le(out, *samples++);
         before = shard->name;
     }
+    return samples;
 }
 
 lw_status lw__global_save(const lw__identity *identity, uint64_t step, lw__bytes *out,
@@ -100,8 +144,9 @@ lw_status lw__global_save(const lw__identity *identity, uint64_t step, lw__bytes
         put_text(out, identity->fields[i].value);
     }
     lw__bytes_put_varint(out, identity->dataset_count);
+    const uint32_t *samples = identity->samples;
     for (size_t i = 0; i < identity->dataset_count; i++) {
-        put_dataset(out, identity->datasets[i]);
+        samples = put_dataset(out, identity->datasets[i], samples);
     }
     return out->failed ? lw__fail_nomem(err, out->count, "a state") : LW_OK;
 }
@@ -132,11 +177,12 @@ lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_err
     return from.failed ? fail_global(err) : LW_OK;
 }
 
-void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes)
+void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes, uint32_t *sample)
 {
     uint64_t shared = lw__reader_varint(from);
     lw_str rest = lw__reader_text(from);
     *bytes = lw__reader_varint(from);
+    *sample = lw__reader_u32le(from);
     if (from->failed || shared > name->count) {
         from->failed = true;
         return;
@@ -214,17 +260,30 @@ static lw_status compare_shard(const lw__dataset *dataset, size_t index, const l
     return LW_OK;
 }
 
-static lw_status compare_shards(lw__reader *from, const lw__dataset *dataset, lw__bytes *name,
-                                lw_error *err)
+static lw_status fail_sample(const lw__dataset *dataset, size_t index, lw_error *err)
+{
+    return lw__fail(
+        err, LW_E_MISMATCH,
+        "state: source \"%s\": file \"%s\" has other content, expected that of the state",
+        lw__dataset_name(dataset), lw__dataset_shard(dataset, index)->path);
+}
+
+/* `samples` are those of the dataset's shards, or NULL before they are taken. */
+static lw_status compare_shards(lw__reader *from, const lw__dataset *dataset,
+                                const uint32_t *samples, lw__bytes *name, lw_error *err)
 {
     uint64_t count = lw__reader_varint(from);
     for (size_t i = 0; i < count; i++) {
         uint64_t bytes;
-        lw__global_next_shard(from, name, &bytes);
+        uint32_t sample;
+        lw__global_next_shard(from, name, &bytes, &sample);
         if (from->failed || name->failed) {
             return fail_global(err);
         }
         LW__TRY(compare_shard(dataset, i, name, bytes, err));
+        if (samples != NULL && samples[i] != sample) {
+            return fail_sample(dataset, i, err);
+        }
     }
     if (lw__dataset_shard_count(dataset) > count) {
         return lw__fail(err, LW_E_MISMATCH,
@@ -238,22 +297,25 @@ static lw_status compare_sources(const lw__global *global, const lw__identity *i
                                  lw_error *err)
 {
     lw__reader from = global->sources;
+    const uint32_t *samples = identity->samples;
     lw_status status = LW_OK;
     if (global->source_count != identity->dataset_count) {
         return lw__fail(err, LW_E_MISMATCH, "state: %zu sources in the recipe, expected %llu",
                         identity->dataset_count, (unsigned long long)global->source_count);
     }
     for (size_t i = 0; i < identity->dataset_count && status == LW_OK; i++) {
+        const lw__dataset *dataset = identity->datasets[i];
         lw__bytes name;
         lw__bytes_init(&name);
         lw__reader_text(&from);
-        status = compare_shards(&from, identity->datasets[i], &name, err);
+        status = compare_shards(&from, dataset, samples, &name, err);
         lw__bytes_reset(&name);
+        samples = samples != NULL ? samples + lw__dataset_shard_count(dataset) : NULL;
     }
     return status;
 }
 
-lw_status lw__global_compare(const lw_state *state, const lw__identity *identity, lw_error *err)
+lw_status lw__global_compare(const lw_state *state, lw__identity *identity, lw_error *err)
 {
     lw__global global;
     LW__TRY(lw__global_parse(lw__state_find(state, "global"), &global, err));
@@ -262,5 +324,7 @@ lw_status lw__global_compare(const lw_state *state, const lw__identity *identity
                         (unsigned long long)global.stream_version, LW__STREAM_VERSION);
     }
     LW__TRY(compare_fields(&global, identity, err));
+    LW__TRY(compare_sources(&global, identity, err)); /* names and sizes, before any file is read */
+    LW__TRY(lw__identity_sample(identity, err));
     return compare_sources(&global, identity, err);
 }

@@ -96,10 +96,14 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static int compare_to_name(const void *name, const void *piece)
+{
+    return strcmp(name, ((const lw__state_piece *)piece)->name);
+}
+
 const lw__state_piece *lw__state_find(const lw_state *state, const char *name)
 {
-    lw__state_piece key = {.name = (char *)(uintptr_t)name};
-    return bsearch(&key, state->pieces, state->count, sizeof key, compare_names);
+    return bsearch(name, state->pieces, state->count, sizeof *state->pieces, compare_to_name);
 }
 
 /* ---- the blob ------------------------------------------------------------------------------- */

@@ -44,9 +44,8 @@ typedef struct lw__dataset_options {
 
 typedef struct lw__shard {
     const char *path; /* as opened, relative to the working directory or absolute */
-    const char
-        *name;      /* stable when the data moves: the path below the folder or glob's fixed part */
-    uint64_t bytes; /* of the file */
+    const char *name; /* below the folder or the glob's fixed part: stays when the data move */
+    uint64_t bytes;   /* of the file */
     uint64_t first_block;
     uint64_t block_count;
     bool sequential; /* one gzip or zstd stream: a single block */
@@ -59,6 +58,12 @@ uint64_t lw__dataset_block_count(const lw__dataset *dataset);
 uint64_t lw__dataset_block_bytes(const lw__dataset *dataset);
 size_t lw__dataset_shard_count(const lw__dataset *dataset);
 const lw__shard *lw__dataset_shard(const lw__dataset *dataset, size_t index);
+/*
+ * A hash of a shard's size and of samples of its bytes, taken evenly and up to a few MiB for the
+ * whole source: small sources are read in full. Tells an edited file from a moved one. Shared.
+ */
+lw_status lw__dataset_sample(const lw__dataset *dataset, size_t shard, uint32_t *out,
+                             lw_error *err);
 /* The index of the shard that holds a block. */
 size_t lw__dataset_shard_of(const lw__dataset *dataset, uint64_t block);
 /* Bytes that reading one part may need beyond the documents (buffers, decoder); for the budget. */
@@ -66,8 +71,7 @@ uint64_t lw__dataset_read_bytes(const lw__dataset *dataset);
 
 /* The raw lines of one part; reused from part to part by one thread. */
 typedef struct lw__text {
-    unsigned char
-        *data; /* may be changed by lw__dataset_parse; 64 readable bytes of slack follow */
+    unsigned char *data; /* lw__dataset_parse may change it; 64 readable bytes of slack follow */
     size_t count;
     size_t capacity;
     uint64_t at; /* decoded offset of data[0] from the start of the block */

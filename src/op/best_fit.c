@@ -34,7 +34,7 @@ static lw_status best_fit_create(const void *op, const lw_op_context *context, v
     if (acc != NULL) {
         acc->context = context->context;
         acc->limit = (size_t)options->open_rows;
-        acc->rows = lw__alloc_array(acc->limit, sizeof *acc->rows);
+        acc->rows = lw__alloc_array(acc->limit, sizeof(lw_record *));
     }
     if (acc == NULL || acc->rows == NULL) {
         lw__free(acc);
@@ -48,7 +48,7 @@ static lw_status put_row(best_fit *acc, size_t index, lw_sink *out, lw_error *er
 {
     lw_record *row = acc->rows[index];
     acc->count--;
-    memmove(&acc->rows[index], &acc->rows[index + 1], (acc->count - index) * sizeof *acc->rows);
+    memmove(&acc->rows[index], &acc->rows[index + 1], (acc->count - index) * sizeof(lw_record *));
     return lw_sink_put(out, row, err);
 }
 

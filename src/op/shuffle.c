@@ -37,7 +37,7 @@ static lw_status shuffle_create(const void *op, const lw_op_context *context, vo
         acc->seed = context->seed;
         acc->lane = context->lane;
         acc->limit = (size_t)options->rows;
-        acc->rows = lw__alloc_array(acc->limit, sizeof *acc->rows);
+        acc->rows = lw__alloc_array(acc->limit, sizeof(lw_record *));
     }
     if (acc == NULL || acc->rows == NULL) {
         lw__free(acc);

@@ -193,6 +193,19 @@ def test_state_of_a_changed_file(bench):
     refuse_state(bench, r"a\.jsonl")
 
 
+def test_state_of_a_file_edited_in_place(bench):
+    """A change that keeps the size is found, wherever it is."""
+    saved(bench)
+    data = bench.read("a.jsonl")
+    for at in (0, len(data) // 2, len(data) - 1):
+        changed = bytearray(data)
+        changed[at] ^= 1
+        bench.write("a.jsonl", bytes(changed))
+        refuse_state(bench, r"a\.jsonl.*content")
+    bench.write("a.jsonl", data)
+    bench.digest("--steps", 1, "--resume", "a.state")
+
+
 def test_state_of_moved_data(bench):
     """The place of the data is not part of the stream, so a state goes on where the data went."""
     bench.prose("one/a.jsonl")
@@ -213,19 +226,19 @@ def test_pieces_that_are_none(bench):
     equal(os.path.exists(bench.path("b.state")), False)
 
 
-def test_a_piece_that_is_cut(bench):
-    """Whoever reads the piece first refuses it by name: the merge, or the resume."""
+def test_a_damaged_piece(bench):
+    """Each piece has a checksum of its own: cut or changed, the merge refuses it by name."""
     saved(bench)
     bench.call("state", "split", "a.state", "--out", "pieces")
-    data = bench.read("pieces/lane_00002.piece")
-    for count in (0, len(data) // 2, len(data) - 1):
-        bench.write("pieces/lane_00002.piece", data[:count])
-        words = [bench.program, "state", "merge", "pieces", "--out", "b.state"]
-        done = subprocess.run(words, cwd=bench.folder, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode == 0:
-            refuse_state(bench, "lane_00002", state="b.state")
-        else:
-            has(done.stderr, "lane_00002")
+    for name in ("lane_00002", "global"):
+        data = bench.read(f"pieces/{name}.piece")
+        flipped = bytearray(data)
+        flipped[len(data) // 2] ^= 4
+        for damaged in (b"", data[: len(data) // 2], data[:-1], bytes(flipped)):
+            bench.write(f"pieces/{name}.piece", damaged)
+            bench.refuse_all("state", "merge", "pieces", "--out", "b.state", parts=[name])
+        bench.write(f"pieces/{name}.piece", data)
+    equal(os.path.exists(bench.path("b.state")), False)
 
 
 def test_results_that_cannot_be_written(bench):

@@ -228,6 +228,12 @@ def test_check_and_explain(bench):
     bench.call("explain", "recipe.json", "--state", "a.state")
 
 
+def test_check_names_a_source_with_fewer_blocks_than_lanes(bench):
+    bench.documents("a.jsonl", ["one"])
+    bench.recipe(sources=[{"name": "a", "path": "a.jsonl"}])
+    has(bench.call("check", "recipe.json").stdout, 'note: source "a" has 1 blocks for 4 lanes')
+
+
 def test_set_takes_several_pairs(bench):
     bench.prose()
     bench.recipe()
