@@ -56,10 +56,13 @@ static inline void bench_close(bench *b)
     lw__free(b->remake.items);
 }
 
-static inline void bench_print(bench *b, const char *format, char letter, uint64_t x, uint64_t y)
+__attribute__((format(printf, 2, 3))) static inline void bench_print(bench *b, const char *format,
+                                                                     ...)
 {
-    int count = snprintf(b->text + b->used, BENCH_TEXT - b->used, format, letter, (unsigned)x,
-                         (unsigned)y);
+    va_list arguments;
+    va_start(arguments, format);
+    int count = vsnprintf(b->text + b->used, BENCH_TEXT - b->used, format, arguments);
+    va_end(arguments);
     assert_in_range(count, 0, BENCH_TEXT - b->used - 1);
     b->used += (size_t)count;
 }
@@ -80,14 +83,15 @@ static inline void bench_print_row(bench *b, const lw_record *rec)
             assert_int_equal(row->tokens[fill + k], s->document * BENCH_STRIDE + s->first + k);
         }
         fill += s->count;
-        bench_print(b, "%c[%u..%u) ", bench_letter(s->document), s->first, s->first + s->count);
+        bench_print(b, "%c[%u..%u) ", bench_letter(s->document), (unsigned)s->first,
+                    (unsigned)(s->first + s->count));
     }
     assert_int_equal(fill, row->fill);
     if (label == LW__NO_TOKEN) {
-        bench_print(b, ">%c;", '-', 0, 0);
+        bench_print(b, ">-;");
     } else {
-        bench_print(b, ">%c%u;", bench_letter((uint64_t)label / BENCH_STRIDE),
-                    (uint64_t)label % BENCH_STRIDE, 0);
+        bench_print(b, ">%c%d;", bench_letter((uint64_t)label / BENCH_STRIDE),
+                    label % BENCH_STRIDE);
     }
 }
 
