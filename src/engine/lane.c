@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawing, pushing, publishing: the loop of a lane. */
+/* The loop of a lane: draw, publish what came out, park; and the outlet's side of it. */
 #include "engine/lane.h"
 
 #include <string.h>
@@ -8,252 +8,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* A lane that reads this many passes' worth of parts without a document has none to find. */
-#define BARREN_PASSES 64u
-
-/* What one step of the loop came to. */
-typedef enum outcome { DRAWN, MUST_WAIT, HAS_ENDED, HAS_FAILED } outcome;
-
 uint64_t lw__lane_number(const lw__lane *lane)
 {
     return lane->number;
-}
-
-/* ---- showing the next document of a source -------------------------------------------------- */
-
-static lw_status fail_part(const lw__part *part, lw_error *err)
-{
-    if (part->failure == NULL) {
-        return lw__fail(err, part->status, "memory: a failure could not be kept");
-    }
-    *err = *part->failure;
-    return part->status;
-}
-
-static lw_status fail_changed(const lw__stream *stream, const lw__part *part, lw_error *err)
-{
-    const lw__dataset *dataset = stream->engine->options.datasets[stream->source];
-    const lw__shard *shard =
-        lw__dataset_shard(dataset, lw__dataset_shard_of(dataset, part->place.block));
-    return lw__fail(err, LW_E_MISMATCH,
-                    "state: \"%s\" block %llu has other bytes than when the state was saved",
-                    shard->path, (unsigned long long)(part->place.block - shard->first_block));
-}
-
-static lw_status fail_barren(const lw__stream *stream, lw_error *err)
-{
-    const lw__dataset *dataset = stream->engine->options.datasets[stream->source];
-    return lw__fail(err, LW_E_CORRUPT, "source: \"%s\" has no documents, expected at least one",
-                    lw__dataset_name(dataset));
-}
-
-/* Makes the window's front the part being drawn from. */
-static lw_status begin_part(lw__stream *stream, lw__part *part, lw_error *err)
-{
-    const lw__blocks *blocks = &stream->engine->blocks[stream->source];
-    lw__position *position = &stream->position;
-    if (part->status < 0) {
-        return fail_part(part, err);
-    }
-    if (position->check != 0 && position->check != part->check) {
-        return fail_changed(stream, part, err);
-    }
-    if (position->index > part->entry_count) {
-        return fail_changed(stream, part, err);
-    }
-    stream->barren++;
-    if (!blocks->once && stream->barren / BARREN_PASSES > blocks->block_count) {
-        return fail_barren(stream, err);
-    }
-    stream->now = part;
-    position->check = part->check;
-    return LW_OK;
-}
-
-static outcome next_part(lw__stream *stream, lw_error *err)
-{
-    pthread_mutex_t *lock = &stream->engine->pool.lock;
-    bool ended = false;
-    pthread_mutex_lock(lock);
-    if (stream->now != NULL) {
-        const lw__part *done = stream->now;
-        stream->position.j = done->j + (done->last ? 1 : 0);
-        stream->position.part = done->last ? 0 : done->number + 1;
-        stream->position.index = 0;
-        stream->position.check = 0;
-        stream->now = NULL;
-        lw__stream_pop(stream);
-    }
-    lw__part *part = lw__stream_front(stream, &ended);
-    pthread_mutex_unlock(lock);
-    if (part == NULL) {
-        return ended ? HAS_ENDED : MUST_WAIT;
-    }
-    return begin_part(stream, part, err) == LW_OK ? DRAWN : HAS_FAILED;
-}
-
-/* Input tokens of an entry, after pack.overflow; *token_count is cut with it. */
-static uint64_t length_of(const lw__settings *settings, const lw__entry *entry, size_t *token_count)
-{
-    uint64_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
-    *token_count = entry->token_count;
-    if (*token_count <= lost) {
-        return 0;
-    }
-    uint64_t length = *token_count - lost;
-    if (length <= settings->context || settings->overflow == LW__OVERFLOW_SPLIT) {
-        return length;
-    }
-    if (settings->overflow == LW__OVERFLOW_DROP) {
-        return 0;
-    }
-    *token_count = (size_t)(settings->context + lost);
-    return settings->context;
-}
-
-/* Of the lane's whole run, restores included. */
-static uint64_t count_skipped(const lw__lane *lane)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < lane->mixture.source_count; i++) {
-        count += lane->streams[i].position.skipped;
-    }
-    return count;
-}
-
-static lw_status meet_bad_record(lw__lane *lane, lw__stream *stream, const lw__entry *entry,
-                                 lw_error *err)
-{
-    const lw__settings *settings = lane->engine->settings;
-    const lw__part *part = stream->now;
-    uint64_t limit = settings->bad_limit == 0 ? UINT64_MAX : settings->bad_limit;
-    if (settings->policy == LW__POLICY_SKIP && count_skipped(lane) < limit) {
-        stream->position.skipped++;
-        lane->skipped++;
-        return LW_OK;
-    }
-    return lw__dataset_fail_record(lane->engine->options.datasets[stream->source],
-                                   part->place.block, part->number, (size_t)entry->document,
-                                   entry->fault, err);
-}
-
-static void count_passed(lw__lane *lane, const lw__entry *entry)
-{
-    const lw__settings *settings = lane->engine->settings;
-    uint64_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
-    if (entry->dropped) {
-        lane->dropped++;
-    } else if (entry->token_count <= lost) {
-        lane->empty++;
-    } else {
-        lane->dropped++;
-        lane->truncated_tokens += entry->token_count - lost;
-    }
-}
-
-/* Moves a stream to its next document that has a length, passing over the others. */
-static outcome show(lw__lane *lane, lw__stream *stream, uint64_t *length, lw_error *err)
-{
-    const lw__settings *settings = lane->engine->settings;
-    for (;;) {
-        if (stream->now == NULL || stream->position.index == stream->now->entry_count) {
-            outcome moved = next_part(stream, err);
-            if (moved != DRAWN) {
-                return moved;
-            }
-            continue;
-        }
-        const lw__entry *entry = &stream->now->entries[stream->position.index];
-        size_t token_count;
-        if (entry->fault != NULL) {
-            if (meet_bad_record(lane, stream, entry, err) != LW_OK) {
-                return HAS_FAILED;
-            }
-        } else {
-            *length = entry->dropped ? 0 : length_of(settings, entry, &token_count);
-            if (*length > 0) {
-                stream->barren = 0;
-                return DRAWN;
-            }
-            count_passed(lane, entry);
-        }
-        stream->position.index++;
-    }
-}
-
-/* ---- drawing -------------------------------------------------------------------------------- */
-
-static uint64_t cost_of(const lw__lane *lane, uint64_t length)
-{
-    return lane->engine->settings->unit == LW__UNIT_TOKENS ? length : 1;
-}
-
-/* Chooses the source to draw from. Repeating it after a wait comes to the same. */
-static outcome choose(lw__lane *lane, size_t *chosen, uint64_t *chosen_cost, lw_error *err)
-{
-    lw__mixture *mixture = &lane->mixture;
-    *chosen = SIZE_MAX;
-    for (size_t i = 0; i < mixture->source_count; i++) {
-        uint64_t length = 0;
-        if (!lw__mixture_is_eligible(mixture, i)) {
-            continue;
-        }
-        outcome shown = show(lane, &lane->streams[i], &length, err);
-        if (shown == HAS_ENDED) {
-            lw__mixture_end(mixture, i);
-            return lw__mixture_is_live(mixture) ? choose(lane, chosen, chosen_cost, err)
-                                                : HAS_ENDED;
-        }
-        if (shown != DRAWN) {
-            return shown;
-        }
-        uint64_t cost = cost_of(lane, length);
-        if (*chosen == SIZE_MAX || lw__mixture_is_before(mixture, i, cost, *chosen, *chosen_cost)) {
-            *chosen = i;
-            *chosen_cost = cost;
-        }
-    }
-    return DRAWN;
-}
-
-static void fill_document(const lw__lane *lane, lw__stream *stream, lw__doc *doc)
-{
-    const lw__part *part = stream->now;
-    const lw__entry *entry = &part->entries[stream->position.index];
-    doc->length = length_of(lane->engine->settings, entry, &doc->token_count);
-    doc->tokens = part->ids + entry->offset;
-    doc->j = part->j;
-    doc->place = (lw_segment){.source = stream->source,
-                              .part = part->number,
-                              .epoch = part->place.epoch,
-                              .block = part->place.block,
-                              .document = entry->document};
-}
-
-static lw_status push_document(lw__lane *lane, size_t source, lw_error *err)
-{
-    lw__stream *stream = &lane->streams[source];
-    lw_record *rec = NULL;
-    LW__TRY(lw__store_doc(&lane->store, &rec, err));
-    fill_document(lane, stream, &rec->u.doc);
-    const lw__entry *entry = &stream->now->entries[stream->position.index];
-    lane->truncated_tokens += entry->token_count - rec->u.doc.token_count;
-    lane->documents++;
-    stream->position.index++;
-    return lw__chain_push(&lane->chain, rec, err);
-}
-
-static outcome draw(lw__lane *lane, lw_error *err)
-{
-    size_t source;
-    uint64_t cost = 0;
-    outcome chosen =
-        lw__mixture_is_live(&lane->mixture) ? choose(lane, &source, &cost, err) : HAS_ENDED;
-    if (chosen != DRAWN) {
-        return chosen;
-    }
-    lw__mixture_draw(&lane->mixture, source, cost);
-    return push_document(lane, source, err) == LW_OK ? DRAWN : HAS_FAILED;
 }
 
 /* ---- publishing ----------------------------------------------------------------------------- */
@@ -360,26 +117,26 @@ static bool look(lw__lane *lane)
     return !stopping && may_go_on(lane);
 }
 
-static outcome run(lw__lane *lane, lw_error *err)
+static lw__outcome run(lw__lane *lane, lw_error *err)
 {
     while (may_go_on(lane) || look(lane)) {
-        outcome drawn = draw(lane, err);
-        if (drawn != DRAWN) {
+        lw__outcome drawn = lw__lane_draw(lane, err);
+        if (drawn != LW__DRAWN) {
             return drawn;
         }
         if (publish(lane, err) != LW_OK) {
-            return HAS_FAILED;
+            return LW__HAS_FAILED;
         }
     }
-    return MUST_WAIT;
+    return LW__MUST_WAIT;
 }
 
-static outcome finish(lw__lane *lane, lw_error *err)
+static lw__outcome finish(lw__lane *lane, lw_error *err)
 {
     if (lw__chain_flush(&lane->chain, err) != LW_OK || publish(lane, err) != LW_OK) {
-        return HAS_FAILED;
+        return LW__HAS_FAILED;
     }
-    return HAS_ENDED;
+    return LW__HAS_ENDED;
 }
 
 void lw__lane_fail(lw__lane *lane, const lw_error *err)
@@ -389,12 +146,12 @@ void lw__lane_fail(lw__lane *lane, const lw_error *err)
     lane->engine->options.outlet.changed(lane->engine->options.outlet.ctx, lane);
 }
 
-static void park(lw__lane *lane, outcome result, const lw_error *err)
+static void park(lw__lane *lane, lw__outcome result, const lw_error *err)
 {
     lw__engine *engine = lane->engine;
-    if (result == HAS_FAILED) {
+    if (result == LW__HAS_FAILED) {
         lw__lane_fail(lane, err);
-    } else if (result == HAS_ENDED) {
+    } else if (result == LW__HAS_ENDED) {
         lane->ended = true;
         engine->options.outlet.changed(engine->options.outlet.ctx, lane);
     } else if (lane->again) {
@@ -412,8 +169,8 @@ static void lane_run(lw__task *task, size_t worker)
     lw__engine *engine = lane->engine;
     lw_error err = {0};
     uint64_t start = lw__clock_cpu_ns();
-    outcome result = look(lane) ? run(lane, &err) : MUST_WAIT;
-    if (result == HAS_ENDED) {
+    lw__outcome result = look(lane) ? run(lane, &err) : LW__MUST_WAIT;
+    if (result == LW__HAS_ENDED) {
         result = finish(lane, &err);
     }
     pthread_mutex_lock(&engine->pool.lock);

@@ -82,6 +82,12 @@ const lw__marker *lw__lane_marker(const lw__lane *lane, uint64_t row);
 /* Under lock: markers that only rows before `row` need are freed. */
 void lw__lane_forget(lw__lane *lane, uint64_t row);
 
+/* What one step of the loop came to. */
+typedef enum lw__outcome { LW__DRAWN, LW__MUST_WAIT, LW__HAS_ENDED, LW__HAS_FAILED } lw__outcome;
+
+/* draw.c: draws one document and pushes it down the chain. Lane thread. */
+lw__outcome lw__lane_draw(lw__lane *lane, lw_error *err);
+
 /* marker.c: the lane's present state as a marker; and back. */
 lw_status lw__marker_save(const lw__lane *lane, uint64_t row, lw__marker **out, lw_error *err);
 lw_status lw__marker_load(lw__lane *lane, const void *data, size_t bytes, lw_error *err);
