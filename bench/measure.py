@@ -2,8 +2,10 @@
 """What the benchmarks stand on: recipes on the corpus, calls of the command, and figures with goals."""
 import json
 import os
+import resource
 import statistics
 import subprocess
+import time
 from dataclasses import asdict, dataclass
 
 SOURCES = ("docs_en", "prose_en", "code", "multi", "dict")
@@ -57,6 +59,26 @@ def median(results, *path):
     return statistics.median(values)
 
 
+class OtherWork:
+    """How many cores something else kept busy since this was made, by the clocks of the machine."""
+
+    def __init__(self):
+        self.begin = self.clocks()
+
+    @staticmethod
+    def clocks():
+        """Seconds: on the wall, of all cores that were busy (or taken away), and of this program's children."""
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _, _, irq, softirq, steal = map(int, file.readline().split()[1:9])
+        busy = (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+        own = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return time.monotonic(), busy, own
+
+    def cores(self):
+        wall, busy, own = (now - then for now, then in zip(self.clocks(), self.begin))
+        return max(0.0, (busy - own) / max(wall, 1e-9))
+
+
 class Lab:
     """The command, the corpus and a scratch folder."""
 
@@ -100,7 +122,10 @@ class Lab:
         return done.stdout
 
     def bench(self, recipe, *words):
-        return json.loads(self.output("bench", recipe, *words))
+        """The report of `bench`, and how many cores were busy with other work meanwhile."""
+        work = OtherWork()
+        report = json.loads(self.output("bench", recipe, *words))
+        return {**report, "other_work_cores": work.cores()}
 
     def save(self, recipe, steps, name, *words):
         """The state after so many steps, in a file."""

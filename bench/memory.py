@@ -8,7 +8,7 @@ import time
 
 from measure import LANES, Figure, at_most
 
-STEPS = 5000
+STEPS = 50000
 MIB = 1 << 20
 GOAL_OVER_MIB = 64
 GOAL_GROWTH = 1.05
@@ -56,7 +56,7 @@ def around(samples, part):
 def budget_figures(lab, recipe, name, budget):
     samples, report = watched_run(lab, recipe, budget)
     early, late = around(samples, 0.1), around(samples, 1)
-    lab.keep("memory." + name, {"budget_bytes": budget, "samples": samples[::10], "report": report})
+    lab.keep("memory." + name, {"budget_bytes": budget, "samples": samples[::25], "report": report})
     yield Figure(f"{name}: budget; resident at 10 % and at the end, MiB",
                  f"{budget / MIB:.1f}; {early / MIB:.1f}, {late / MIB:.1f}")
     yield at_most(f"{name}: peak resident over the budget, MiB", (report["peak_rss_bytes"] - budget) / MIB,

@@ -13,6 +13,8 @@ SHARDS = 10000
 GOAL_SECONDS = 1
 FEW, MANY = 8, 4096
 GOAL_RATIO = 1.2
+GOAL_MORE_MS = 10
+LANE_RUNS = 7  # each takes milliseconds
 SMALL = {"tokenizer": {"name": "bytes", "eos": True}, "context": 128, "shuffle": {"rows": 0}}
 
 
@@ -61,17 +63,21 @@ def shard_figures(lab):
         yield at_most("shards opened or read while opening", sum(shard_calls(lab, recipe).values()), 0, "{}")
 
 
-def lane_figures(lab):
+def lane_figures(lab, name, **options):
+    """Few lanes against many, all else equal."""
     tasks = {}
     for lanes in (FEW, MANY):
-        recipe = lab.recipe(f"opening-{lanes}", lanes=lanes, global_batch=MANY, **SMALL)
+        recipe = lab.recipe(f"opening-{lanes}", lanes=lanes, global_batch=MANY, **{**SMALL, **options})
         tasks[lanes] = lambda recipe=recipe: lab.bench(recipe, "--steps", 1)["open_seconds"]
-    results = lab.keep("opening.lanes", in_turn(lab.runs, tasks))
-    for lanes, runs in results.items():
-        yield Figure(f"lanes {lanes}: open, ms", f"{median(runs) * 1e3:.2f}")
-    yield at_most(f"lanes {MANY} over lanes {FEW}", median(results[MANY]) / median(results[FEW]), GOAL_RATIO)
+    results = lab.keep("opening.lanes." + name, in_turn(LANE_RUNS, tasks))
+    few, many = median(results[FEW]), median(results[MANY])
+    yield Figure(f"{name}: lanes {FEW}; {MANY}, ms", f"{few * 1e3:.2f}; {many * 1e3:.2f}")
+    return few, many
 
 
 def figures(lab):
     yield from shard_figures(lab)
-    yield from lane_figures(lab)
+    few, many = yield from lane_figures(lab, "GPT-2", tokenizer=lab.gpt2())
+    yield at_most(f"GPT-2: lanes {MANY} over lanes {FEW}", many / few, GOAL_RATIO)
+    few, many = yield from lane_figures(lab, "bytes")
+    yield at_most("bytes: what the many take longer, ms", (many - few) * 1e3, GOAL_MORE_MS)

@@ -89,13 +89,6 @@ lw_status lw__shelf_create(const lw__slot_shape *shape, size_t slot_count, lw__s
     return LW_OK;
 }
 
-void lw__shelf_retain(lw__shelf *shelf)
-{
-    pthread_mutex_lock(&shelf->lock);
-    shelf->references++;
-    pthread_mutex_unlock(&shelf->lock);
-}
-
 void lw__shelf_release(lw__shelf *shelf)
 {
     pthread_mutex_lock(&shelf->lock);

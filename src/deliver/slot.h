@@ -76,7 +76,6 @@ struct lw_batch {
 uint64_t lw__slot_bytes(const lw__slot_shape *shape);
 lw_status lw__shelf_create(const lw__slot_shape *shape, size_t slot_count, lw__shelf **out,
                            lw_error *err);
-void lw__shelf_retain(lw__shelf *shelf);
 void lw__shelf_release(lw__shelf *shelf);
 /* One reference less; tells the pipeline when it was the last. */
 void lw__slot_release(lw__slot *slot);

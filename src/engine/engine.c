@@ -211,12 +211,3 @@ void lw__engine_close(lw__engine *engine)
     lw__pool_close(&engine->pool);
     lw__free(engine);
 }
-
-lw__lane *lw__engine_lane(lw__engine *engine, uint64_t number)
-{
-    uint64_t first = engine->lane_count > 0 ? engine->lanes[0].number : 0;
-    if (number < first || number - first >= engine->lane_count) {
-        return NULL;
-    }
-    return &engine->lanes[number - first];
-}

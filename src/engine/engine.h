@@ -130,6 +130,5 @@ lw_status lw__engine_open(const lw__engine_options *options, lw__engine **out, l
 lw_status lw__engine_start(lw__engine *engine, lw_error *err);
 void lw__engine_stop(lw__engine *engine);
 void lw__engine_close(lw__engine *engine);
-lw__lane *lw__engine_lane(lw__engine *engine, uint64_t number); /* NULL: not run here */
 
 #endif

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 TIMEOUT_SECONDS = 120
-MEMORY = ("minimum", "64MB", "100MB", "1GB")
+MEMORY = ("minimum", "100MB", "256MB", "1GB")
 
 
 class Different(Exception):
@@ -37,7 +37,7 @@ class Engine:
 
     def settings(self, world):
         """Threads, microbatch and a budget from the minimum up."""
-        words = ["--world", world, "--threads", self.draw.randint(1, 4),
+        words = ["--world", world, "--threads", self.draw.choice((1, 2, 3, 8)),
                  "--set", f"runtime.microbatch={self.draw.randint(0, self.rows)}",
                  "--set", f"runtime.prefetch_steps={self.draw.randint(0, 3)}"]
         memory = self.draw.choice(MEMORY)
