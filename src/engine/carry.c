@@ -189,9 +189,9 @@ static lw_status remember(lw__remake_list *list, lw_record *rec, lw_error *err)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        lw_record **items = lw__resize_array(list->items, capacity, sizeof *items);
+        lw_record **items = lw__resize_array(list->items, capacity, sizeof(lw_record *));
         if (items == NULL) {
-            return lw__fail_nomem(err, capacity * sizeof *items, "a restore");
+            return lw__fail_nomem(err, capacity * sizeof(lw_record *), "a restore");
         }
         list->items = items;
         list->capacity = capacity;

@@ -6,8 +6,8 @@
  *     lane    draws documents from its streams, pushes them down its chain, queues the rows
  *     engine  all lanes of a rank; tells the outlet (deliver) when rows are there
  *
- * Everything shared is under the pool's lock. Lock order: there is only this one; the datasets' own
- * lock (record counting) is taken without it.
+ * Everything shared is under the pool's lock. Lock order: a shelf's (deliver/slot.h), then the
+ * pool's; the datasets' own (record counting) is taken with neither.
  *
  * The door of the layer: deliver and checkpoint use what is declared here and in lane.h.
  */

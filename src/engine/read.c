@@ -94,7 +94,7 @@ static lw_status reserve_raws(lw__scratch *scratch, lw_error *err)
     lw__free(scratch->group);
     scratch->raw_capacity = 0;
     scratch->raws = lw__alloc_array(count, sizeof *scratch->raws);
-    scratch->group = lw__alloc_array(count, sizeof *scratch->group);
+    scratch->group = lw__alloc_array(count, sizeof(lw_record *));
     if (scratch->raws == NULL || scratch->group == NULL) {
         return lw__fail_nomem(err, count * sizeof *scratch->raws, "the texts of a part");
     }

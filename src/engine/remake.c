@@ -19,6 +19,7 @@ typedef struct need {
     uint32_t source;
     uint32_t part;
     uint64_t document;
+    size_t order;     /* as gathered: by record, by segment */
     lw__piece *piece; /* of a row, or */
     lw__doc *doc;     /* a held document */
     int32_t *tokens;  /* of the piece */
@@ -39,10 +40,16 @@ static size_t count_needs(const lw__remake_list *list)
     return count;
 }
 
-static need need_of(const lw_segment *segment, uint64_t j)
+static need *add_need(needs *all, const lw_segment *segment, uint64_t j)
 {
-    return (need){
-        .j = j, .source = segment->source, .part = segment->part, .document = segment->document};
+    need *one = &all->items[all->count];
+    *one = (need){.j = j,
+                  .source = segment->source,
+                  .part = segment->part,
+                  .document = segment->document,
+                  .order = all->count};
+    all->count++;
+    return one;
 }
 
 static void gather(const lw__remake_list *list, needs *out)
@@ -50,21 +57,24 @@ static void gather(const lw__remake_list *list, needs *out)
     for (size_t i = 0; i < list->count; i++) {
         lw_record *rec = list->items[i];
         if (rec->kind == LW__DOCUMENT) {
-            need *one = &out->items[out->count++];
-            *one = need_of(&rec->u.doc.place, rec->u.doc.j);
-            one->doc = &rec->u.doc;
+            add_need(out, &rec->u.doc.place, rec->u.doc.j)->doc = &rec->u.doc;
             continue;
         }
         for (size_t k = 0; k < rec->u.row.piece_count; k++) {
             lw__piece *piece = &rec->u.row.pieces[k];
-            need *one = &out->items[out->count++];
-            *one = need_of(&piece->segment, piece->j);
-            one->piece = piece;
+            add_need(out, &piece->segment, piece->j)->piece = piece;
         }
     }
 }
 
-static int compare(const void *a, const void *b)
+static int by_order(const void *a, const void *b)
+{
+    const need *x = a;
+    const need *y = b;
+    return x->order < y->order ? -1 : 1;
+}
+
+static int by_part(const void *a, const void *b)
 {
     const need *x = a;
     const need *y = b;
@@ -199,7 +209,7 @@ static lw_status fill_all(lw__lane *lane, needs *all, size_t worker, lw_error *e
             return lw__fail(err, LW_E_CORRUPT, "state: a segment of source %u, expected one of %zu",
                             all->items[first].source, lane->mixture.source_count);
         }
-        while (end < all->count && compare(&all->items[first], &all->items[end]) == 0) {
+        while (end < all->count && by_part(&all->items[first], &all->items[end]) == 0) {
             end++;
         }
         LW__TRY(fill_from_part(lane, &all->items[first], end - first, worker, err));
@@ -210,51 +220,38 @@ static lw_status fill_all(lw__lane *lane, needs *all, size_t worker, lw_error *e
 
 /* ---- putting rows together ------------------------------------------------------------------ */
 
-static int compare_pieces(const void *a, const void *b)
-{
-    const need *x = a;
-    const need *y = b;
-    return x->piece < y->piece ? -1 : x->piece > y->piece;
-}
-
-static const need *find_need(const needs *all, const lw__piece *piece)
-{
-    need key = {.piece = (lw__piece *)(uintptr_t)piece};
-    return bsearch(&key, all->items, all->count, sizeof key, compare_pieces);
-}
-
-static lw_status join_row(const needs *all, lw_record *rec, lw_error *err)
+/* Takes the needs of one row, which follow each other from *next on. */
+static lw_status join_row(lw_record *rec, const need **next, lw_error *err)
 {
     lw__row *row = &rec->u.row;
-    uint64_t fill = 0;
-    for (size_t i = 0; i < row->piece_count; i++) {
-        const lw__piece *piece = &row->pieces[i];
-        const need *one = find_need(all, piece);
-        if (piece->segment.count > row->fill - fill) {
-            break;
+    uint64_t at = 0;
+    for (size_t i = 0; i < row->piece_count; i++, (*next)++) {
+        uint64_t count = row->pieces[i].segment.count;
+        if (row->tokens != NULL && at + count <= row->fill) {
+            memcpy(row->tokens + at, (*next)->tokens, count * sizeof(int32_t));
         }
-        if (row->tokens != NULL) {
-            memcpy(row->tokens + fill, one->tokens, piece->segment.count * sizeof(int32_t));
-        }
-        fill += piece->segment.count;
+        at += count;
     }
-    if (fill != row->fill) {
+    if (at != row->fill) {
         return lw__fail(err, LW_E_MISMATCH,
-                        "state: a row of %llu tokens, but its documents now give %llu",
-                        (unsigned long long)row->fill, (unsigned long long)fill);
+                        "state: a row of %llu tokens whose documents now give another number",
+                        (unsigned long long)row->fill);
     }
     return LW_OK;
 }
 
 static lw_status remake(lw__lane *lane, needs *all, size_t worker, lw_error *err)
 {
+    const need *next = all->items;
     gather(&lane->remake, all);
-    qsort(all->items, all->count, sizeof *all->items, compare);
+    qsort(all->items, all->count, sizeof *all->items, by_part);
     LW__TRY(fill_all(lane, all, worker, err));
-    qsort(all->items, all->count, sizeof *all->items, compare_pieces);
+    qsort(all->items, all->count, sizeof *all->items, by_order);
     for (size_t i = 0; i < lane->remake.count; i++) {
         if (lane->remake.items[i]->kind == LW__ROW) {
-            LW__TRY(join_row(all, lane->remake.items[i], err));
+            LW__TRY(join_row(lane->remake.items[i], &next, err));
+        } else {
+            next++;
         }
     }
     return LW_OK;

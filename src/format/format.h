@@ -59,7 +59,7 @@ uint64_t lw__dataset_block_bytes(const lw__dataset *dataset);
 size_t lw__dataset_shard_count(const lw__dataset *dataset);
 const lw__shard *lw__dataset_shard(const lw__dataset *dataset, size_t index);
 /*
- * A hash of a shard's size and of samples of its bytes, taken evenly and up to a few MiB for the
+ * A hash of a shard's size and of samples of its bytes, taken evenly and up to 16 MiB for the
  * whole source: small sources are read in full. Tells an edited file from a moved one. Shared.
  */
 lw_status lw__dataset_sample(const lw__dataset *dataset, size_t shard, uint32_t *out,

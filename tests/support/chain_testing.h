@@ -33,11 +33,8 @@ typedef struct bench {
 static inline lw_status bench_try_open(bench *b, const lw__operator *operators, size_t count,
                                        uint64_t context, uint32_t shift, lw_error *err)
 {
-    lw_op_context given = {.struct_size = sizeof given,
-                           .seed = 5,
-                           .lane = 3,
-                           .context = context,
-                           .shift = shift};
+    lw_op_context given = {
+        .struct_size = sizeof given, .seed = 5, .lane = 3, .context = context, .shift = shift};
     memset(b, 0, sizeof *b);
     b->store = (lw__store){.context = context, .shift = shift};
     return lw__chain_open(&b->chain, operators, count, &given, &b->store, err);

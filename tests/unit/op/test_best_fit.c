@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The best-fit packer in a chain: the worked rows of docs/stream.md, ties, and saves. */
-#include "support/chain_testing.h"
-
 #include <laneway/random.h>
 
 #include "op/builtin.h"
+#include "support/chain_testing.h"
 
 static const lw__op_best_fit_options one_row = {.open_rows = 1};
 static const lw__op_best_fit_options two_rows = {.open_rows = 2};
@@ -14,9 +13,9 @@ static void test_best_fit__the_worked_rows_leave_with_their_documents(void **sta
 {
     (void)state;
     static const uint64_t lengths[] = {6, 7, 3, 14, 4, 2, 5, 9};
-    static const char *const left[] = {"", "", "b[0..7) c[0..3) >-;",
-                                       "d[0..10) >d10;a[0..6) d[10..14) >-;", "", "", "",
-                                       "e[0..4) f[0..2) >-;"};
+    static const char *const left[] = {
+        "", "", "b[0..7) c[0..3) >-;", "d[0..10) >d10;a[0..6) d[10..14) >-;", "",
+        "", "", "e[0..4) f[0..2) >-;"};
     static bench b;
     lw__operator best_fit = {&lw__op_best_fit, &two_rows};
     bench_open(&b, &best_fit, 1, 10, LW_SHIFT_STREAM);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The row shuffle behind a packer: windows in keyed order, the short last window, and saves. */
-#include "support/chain_testing.h"
-
 #include <laneway/random.h>
 
 #include "op/builtin.h"
+#include "support/chain_testing.h"
 
 static const lw__op_best_fit_options open_rows = {.open_rows = 3};
 static const lw__op_shuffle_options two = {.rows = 2};
@@ -65,7 +64,8 @@ static void check_cuts(lw__operator packer, const lw__op_shuffle_options *option
     uint64_t lengths[45];
     lw__operator operators[] = {packer, {&lw__op_shuffle, options}};
     for (size_t i = 0; i < 45; i++) {
-        lengths[i] = 1 + lw_random_key(context, LW_PURPOSE_USER, i, options->rows, 2) % (2 * context);
+        lengths[i] =
+            1 + lw_random_key(context, LW_PURPOSE_USER, i, options->rows, 2) % (2 * context);
     }
     bench_check_cuts(operators, 2, context, LW_SHIFT_STREAM, lengths, 45);
     bench_check_cuts(operators, 2, context, LW_SHIFT_DOCUMENT, lengths, 45);

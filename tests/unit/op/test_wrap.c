@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The wrap packer in a chain: exact rows and last labels, the tail, and saves at every document. */
-#include "support/chain_testing.h"
-
 #include <laneway/random.h>
 
 #include "op/builtin.h"
+#include "support/chain_testing.h"
 
 static const lw__operator wrap = {&lw__op_wrap, NULL};
 

@@ -47,7 +47,8 @@ static void test_blocks__a_place_names_number_and_epoch(void **state)
 /* All lanes together read every block once an epoch. */
 static void check_cover(uint64_t block_count, uint64_t lanes, lw__order order)
 {
-    lw__blocks blocks = {.seed = 3, .source = 2, .block_count = block_count, .lanes = lanes, .order = order};
+    lw__blocks blocks = {
+        .seed = 3, .source = 2, .block_count = block_count, .lanes = lanes, .order = order};
     unsigned seen[3][MOST] = {{0}};
     for (uint64_t lane = 0; lane < lanes; lane++) {
         for (uint64_t j = 0; j <= 3 * block_count / lanes; j++) {

@@ -71,11 +71,13 @@ static void test_mixture__the_worked_draws_come_in_order(void **state)
     static const uint64_t c[] = {10, 1};
     static const size_t sources[] = {1, 0, 1, 2, 0, 1, 0, 0, 2, 1, 1, 1};
     static const uint64_t costs[] = {1, 4, 2, 10, 4, 3, 4, 4, 1, 4, 5, 6};
-    static const uint64_t drawn[][3] = {{0, 1, 0},  {4, 1, 0},  {4, 3, 0},  {4, 3, 10},
+    static const uint64_t drawn[][3] = {{0, 1, 0},  {4, 1, 0},  {4, 3, 0},   {4, 3, 10},
                                         {8, 3, 10}, {8, 6, 10}, {12, 6, 10}, {16, 6, 10},
-                                        {0, 0, 1},  {0, 4, 1},  {0, 5, 0},  {0, 11, 0}};
-    feed feeds[] = {{.lengths = a, .count = 4}, {.lengths = b, .count = 6}, {.lengths = c, .count = 2}};
-    lw__mixture_source mixed[] = {{.weight = 500000000}, {.weight = 300000000}, {.weight = 200000000}};
+                                        {0, 0, 1},  {0, 4, 1},  {0, 5, 0},   {0, 11, 0}};
+    feed feeds[] = {
+        {.lengths = a, .count = 4}, {.lengths = b, .count = 6}, {.lengths = c, .count = 2}};
+    lw__mixture_source mixed[] = {
+        {.weight = 500000000}, {.weight = 300000000}, {.weight = 200000000}};
     lw__mixture m = {.sources = mixed, .source_count = 3};
     lw__mixture_restart(&m);
     for (size_t i = 0; i < 12; i++) {
@@ -105,7 +107,8 @@ static void check_error(const lw__mixture *m, uint64_t longest)
 /* Weights fall off geometrically or by a power, so some sources are drawn once in thousands. */
 static uint64_t skewed_weight(uint64_t count, size_t i)
 {
-    return i % 2 == 0 ? UINT64_C(1000000000) >> (i % 20) : 1 + lw_random_key(count, 1000, i, 0, 0) % 900000000;
+    return i % 2 == 0 ? UINT64_C(1000000000) >> (i % 20)
+                      : 1 + lw_random_key(count, 1000, i, 0, 0) % 900000000;
 }
 
 static void run_skewed(size_t count)
@@ -137,7 +140,8 @@ static void test_mixture__the_error_stays_below_the_longest_document(void **stat
 static void test_mixture__a_source_that_ends_starts_the_counts_anew_for_the_rest(void **state)
 {
     (void)state;
-    lw__mixture_source mixed[] = {{.weight = 6, .drawn = 60}, {.weight = 3, .drawn = 30}, {.weight = 1, .drawn = 9}};
+    lw__mixture_source mixed[] = {
+        {.weight = 6, .drawn = 60}, {.weight = 3, .drawn = 30}, {.weight = 1, .drawn = 9}};
     lw__mixture m = {.sources = mixed, .source_count = 3};
     lw__mixture_restart(&m);
     assert_int_equal(m.total, 99);
@@ -159,7 +163,8 @@ static void test_mixture__the_bound_holds_again_after_each_end(void **state)
     (void)state;
     static uint64_t lengths[4][60];
     feed feeds[4];
-    lw__mixture_source mixed[4] = {{.weight = 800}, {.weight = 150}, {.weight = 40}, {.weight = 10}};
+    lw__mixture_source mixed[4] = {
+        {.weight = 800}, {.weight = 150}, {.weight = 40}, {.weight = 10}};
     lw__mixture m = {.sources = mixed, .source_count = 4};
     for (size_t s = 0; s < 4; s++) {
         for (size_t i = 0; i < 60; i++) {

@@ -36,10 +36,9 @@ static void test_random__small_permutations_are_the_worked_ones(void **state)
     check_permutation(1, (const uint64_t[]){0});
     check_permutation(2, (const uint64_t[]){1, 0});
     check_permutation(5, (const uint64_t[]){3, 2, 0, 1, 4});
-    check_permutation(
-        16, (const uint64_t[]){3, 8, 0, 1, 7, 6, 11, 9, 15, 10, 12, 5, 4, 13, 2, 14});
-    check_permutation(
-        17, (const uint64_t[]){7, 9, 11, 0, 1, 2, 16, 4, 8, 5, 6, 14, 13, 10, 12, 3, 15});
+    check_permutation(16, (const uint64_t[]){3, 8, 0, 1, 7, 6, 11, 9, 15, 10, 12, 5, 4, 13, 2, 14});
+    check_permutation(17,
+                      (const uint64_t[]){7, 9, 11, 0, 1, 2, 16, 4, 8, 5, 6, 14, 13, 10, 12, 3, 15});
 }
 
 static void test_random__large_permutations_are_the_worked_ones(void **state)
