@@ -90,6 +90,7 @@ lw_status lw_pipeline_open(lw_recipe *recipe, const lw_pipeline_options *options
                            const lw_state *state, lw_pipeline **out, lw_error *err)
 {
     lw_pipeline_options full = {0};
+    lw_error failure = {0}; /* of its own: operators may leave the caller's as it was */
     if (out != NULL) {
         *out = NULL;
     }
@@ -101,9 +102,12 @@ lw_status lw_pipeline_open(lw_recipe *recipe, const lw_pipeline_options *options
     if (pipeline == NULL) {
         return lw__fail_nomem(err, sizeof *pipeline, "a pipeline");
     }
-    lw_status status = open_all(pipeline, recipe, &full, state, err);
+    lw_status status = open_all(pipeline, recipe, &full, state, &failure);
     if (status < 0) {
         lw_pipeline_close(pipeline);
+        if (err != NULL) {
+            *err = failure;
+        }
         return status;
     }
     *out = pipeline;

@@ -83,5 +83,5 @@ void lw__free(void *p)
 
 void lw__alloc_fail_after(unsigned long calls)
 {
-    atomic_store_explicit(&countdown, calls == 0 ? 0 : calls + 1, memory_order_relaxed);
+    atomic_store_explicit(&countdown, calls, memory_order_relaxed);
 }

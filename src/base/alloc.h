@@ -18,7 +18,7 @@ void *lw__resize_array(void *p, size_t count, size_t item_bytes) LW__MUST_CHECK;
 char *lw__copy_text(const char *text, size_t bytes) LW__MUST_CHECK; /* adds a NUL */
 void lw__free(void *p);
 
-/* For tests: the allocation after `calls` more ones fails, and all later ones too. 0 turns it off. */
+/* For tests: of the allocations from now on, number `calls` and all later ones fail. 0: none does. */
 void lw__alloc_fail_after(unsigned long calls);
 
 #endif

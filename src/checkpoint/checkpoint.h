@@ -84,6 +84,8 @@ typedef struct lw__global {
 } lw__global;
 
 lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_error *err);
+/* Two "global" pieces of one run at one step; their recipes' SPEED options and paths may differ. */
+bool lw__global_is_same(const lw__state_piece *a, const lw__state_piece *b);
 /* Reads a shard's front-coded name into `name` (grown), its bytes and its sample. */
 void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes, uint32_t *sample);
 

@@ -158,6 +158,18 @@ static lw_status fail_global(lw_error *err)
     return lw__fail(err, LW_E_CORRUPT, "state: piece \"global\" ends early, expected a whole one");
 }
 
+static void pass_source(lw__reader *from)
+{
+    lw__reader_text(from);
+    uint64_t count = lw__reader_varint(from);
+    for (uint64_t i = 0; i < count && !from->failed; i++) {
+        lw__reader_varint(from);
+        lw__reader_text(from);
+        lw__reader_varint(from);
+        lw__reader_u32le(from);
+    }
+}
+
 lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_error *err)
 {
     lw__reader from = lw__reader_of(piece->data, piece->bytes - LW__PIECE_CHECK);
@@ -169,12 +181,16 @@ lw_status lw__global_parse(const lw__state_piece *piece, lw__global *out, lw_err
     out->recipe = lw__reader_text(&from);
     out->field_count = lw__reader_varint(&from);
     out->fields = from;
-    for (uint64_t i = 0; i < 2 * out->field_count && !from.failed; i++) {
+    for (uint64_t i = 0; i < out->field_count && !from.failed; i++) {
+        lw__reader_text(&from);
         lw__reader_text(&from);
     }
     out->source_count = lw__reader_varint(&from);
     out->sources = from;
-    return from.failed ? fail_global(err) : LW_OK;
+    for (uint64_t i = 0; i < out->source_count && !from.failed; i++) {
+        pass_source(&from);
+    }
+    return from.failed || from.at != from.end ? fail_global(err) : LW_OK;
 }
 
 void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes, uint32_t *sample)
@@ -189,6 +205,20 @@ void lw__global_next_shard(lw__reader *from, lw__bytes *name, uint64_t *bytes, u
     }
     name->count = (size_t)shared;
     lw__bytes_put(name, rest.data, rest.bytes);
+}
+
+bool lw__global_is_same(const lw__state_piece *a, const lw__state_piece *b)
+{
+    lw__global x;
+    lw__global y;
+    if (strcmp(a->name, "global") != 0 || lw__global_parse(a, &x, NULL) < 0 ||
+        lw__global_parse(b, &y, NULL) < 0) {
+        return false;
+    }
+    size_t rest = (size_t)(x.fields.end - x.fields.at);
+    return x.stream_version == y.stream_version && x.step == y.step &&
+           x.field_count == y.field_count && rest == (size_t)(y.fields.end - y.fields.at) &&
+           memcmp(x.fields.at, y.fields.at, rest) == 0;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
@@ -277,7 +307,10 @@ static lw_status compare_shards(lw__reader *from, const lw__dataset *dataset,
         uint64_t bytes;
         uint32_t sample;
         lw__global_next_shard(from, name, &bytes, &sample);
-        if (from->failed || name->failed) {
+        if (name->failed) {
+            return lw__fail_nomem(err, name->count, "a file's name");
+        }
+        if (from->failed) {
             return fail_global(err);
         }
         LW__TRY(compare_shard(dataset, i, name, bytes, err));

@@ -148,7 +148,9 @@ static lw_status make_blob(lw_state *state, lw_error *err)
 lw_status lw__state_finish(lw_state *state, lw_error *err)
 {
     lw__global global;
-    qsort(state->pieces, state->count, sizeof *state->pieces, compare_names);
+    if (state->count > 0) {
+        qsort(state->pieces, state->count, sizeof *state->pieces, compare_names);
+    }
     for (size_t i = 0; i < state->count; i++) {
         if (!is_whole(&state->pieces[i])) {
             return lw__fail(err, LW_E_CORRUPT,
@@ -169,6 +171,11 @@ lw_status lw__state_finish(lw_state *state, lw_error *err)
     LW__TRY(lw__global_parse(piece, &global, err));
     state->step = global.step;
     return state->blob.count == 0 ? make_blob(state, err) : LW_OK;
+}
+
+static lw_status fail_null(const char *function, lw_error *err)
+{
+    return lw__fail(err, LW_E_INVALID, "state: %s: an argument is NULL", function);
 }
 
 static lw_status fail_short(lw_error *err, size_t bytes)
@@ -240,6 +247,9 @@ static lw_status parse_blob(lw_state *state, const unsigned char *data, size_t b
 lw_status lw_state_parse(const void *data, size_t bytes, lw_state **out, lw_error *err)
 {
     lw_state *state = NULL;
+    if (data == NULL || out == NULL) {
+        return fail_null("lw_state_parse", err);
+    }
     *out = NULL;
     LW__TRY(lw__state_create(&state, err));
     lw_status status = parse_blob(state, data, bytes, err);
@@ -255,6 +265,9 @@ lw_status lw_state_from_pieces(const lw_str *names, const lw_str *pieces, size_t
                                lw_state **out, lw_error *err)
 {
     lw_state *state = NULL;
+    if (out == NULL || (count > 0 && (names == NULL || pieces == NULL))) {
+        return fail_null("lw_state_from_pieces", err);
+    }
     *out = NULL;
     LW__TRY(lw__state_create(&state, err));
     lw_status status = LW_OK;
@@ -279,7 +292,9 @@ static lw_status merge_piece(lw_state *into, const lw__state_piece *piece, lw_er
         if (strcmp(have->name, piece->name) != 0) {
             continue;
         }
-        if (have->bytes != piece->bytes || memcmp(have->data, piece->data, have->bytes) != 0) {
+        bool same =
+            have->bytes == piece->bytes && memcmp(have->data, piece->data, have->bytes) == 0;
+        if (!same && !lw__global_is_same(have, piece)) {
             return lw__fail(
                 err, LW_E_MISMATCH,
                 "state: piece \"%s\" differs between the states to merge, expected parts of "
@@ -295,10 +310,17 @@ static lw_status merge_piece(lw_state *into, const lw__state_piece *piece, lw_er
 lw_status lw_state_merge(const lw_state *const *states, size_t count, lw_state **out, lw_error *err)
 {
     lw_state *merged = NULL;
+    if (out == NULL || (count > 0 && states == NULL)) {
+        return fail_null("lw_state_merge", err);
+    }
     *out = NULL;
     LW__TRY(lw__state_create(&merged, err));
     lw_status status = LW_OK;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && status == LW_OK; i++) {
+        if (states[i] == NULL) {
+            status = fail_null("lw_state_merge", err);
+            break;
+        }
         for (size_t k = 0; k < states[i]->count && status == LW_OK; k++) {
             status = merge_piece(merged, &states[i]->pieces[k], err);
         }

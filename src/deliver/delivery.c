@@ -178,6 +178,9 @@ static lw_status examine(lw__delivery *delivery, lw_error *err)
     bool exists = exists_here(delivery, &v);
     lw_status agreed = agree(delivery, &exists, &failure);
     if (agreed < 0) {
+        if (failure.status == LW_OK) {
+            (void)lw__fail(&failure, agreed, "agree: failed, and did not say why");
+        }
         return stick(delivery, agreed, &failure, err);
     }
     if (!exists) {
@@ -242,8 +245,12 @@ static lw_status hand_out(lw__delivery *delivery, lw__slot *slot, lw_batch **out
     uint64_t left = slot->shelf->shape.rows - delivery->next_row;
     uint64_t microbatch = delivery->options.settings->microbatch;
     uint64_t rows = microbatch == 0 || microbatch > left ? left : microbatch;
-    LW__TRY(lw__batch_create(slot, delivery->next_row, rows, delivery->options.topology.first_row,
-                             out, err));
+    lw_error failure;
+    lw_status status = lw__batch_create(slot, delivery->next_row, rows,
+                                        delivery->options.topology.first_row, out, &failure);
+    if (status < 0) {
+        return stick(delivery, status, &failure, err);
+    }
     count_rows(delivery, slot, rows);
     delivery->next_row += rows;
     if (rows == left) {

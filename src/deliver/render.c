@@ -150,7 +150,7 @@ static lw_status run_workers(const canvas *c, const lw__render_rules *rules, lw_
             row->arrays = &arrays;
             lw_status status = oper->type->work(oper->op, &row, 1, &sink, err);
             row->arrays = NULL;
-            LW__TRY(status);
+            LW__TRY(lw__operator_status(oper->type, status, err));
         }
     }
     return LW_OK;

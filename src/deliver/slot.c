@@ -2,6 +2,8 @@
 /* Memory and references of slots and batches. */
 #include "deliver/slot.h"
 
+#include <unistd.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -73,6 +75,7 @@ lw_status lw__shelf_create(const lw__slot_shape *shape, size_t slot_count, lw__s
     }
     shelf->shape = *shape;
     shelf->references = 1;
+    shelf->owner = getpid();
     pthread_mutex_init(&shelf->lock, NULL);
     shelf->slots = lw__alloc_zero(slot_count, sizeof *shelf->slots);
     if (shelf->slots == NULL) {
@@ -130,6 +133,9 @@ lw_status lw__batch_create(lw__slot *slot, uint64_t first, uint64_t rows, uint64
 
 void lw_batch_retain(lw_batch *batch)
 {
+    if (batch->slot->shelf->owner != getpid()) {
+        return;
+    }
     pthread_mutex_lock(&batch->slot->shelf->lock);
     batch->references++;
     pthread_mutex_unlock(&batch->slot->shelf->lock);
@@ -137,7 +143,7 @@ void lw_batch_retain(lw_batch *batch)
 
 void lw_batch_release(lw_batch *batch)
 {
-    if (batch == NULL) {
+    if (batch == NULL || batch->slot->shelf->owner != getpid()) {
         return;
     }
     lw__shelf *shelf = batch->slot->shelf;

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <laneway/pipeline.h>
 
@@ -58,6 +59,7 @@ struct lw__shelf {
     lw__slot_shape shape;
     size_t slot_count;
     lw__slot *slots;
+    pid_t owner; /* after a fork the lock may be held for ever: there nothing is given back */
     pthread_mutex_t lock;
     /* under lock */
     uint64_t references;                      /* the pipeline and every batch */

@@ -4,23 +4,28 @@
  *
  * A segment takes one byte of flags and source, and a few for the block (as a difference from the
  * last one of its source), the document and, unless it is the whole document, its range. Counts of
- * whole documents are not written: re-making the tokens brings them back.
+ * whole documents are not written: re-making the tokens brings them back. A segment that goes on
+ * where the one before it ended (a long document) is its flags, and its count unless it fills its
+ * row alone.
  */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/chain.h"
 
-/* Flags of a segment's first byte; the source is above them, or follows when it is SOURCE_LONG. */
-#define SEGMENT_WHOLE        1u
-#define SEGMENT_PART         2u
+/* Flags of a segment's first byte; above them the source, or one of the two marks. */
+#define SEGMENT_WHOLE        1u /* all of its document; with SOURCE_SAME: all of its row */
+#define SEGMENT_PART         2u /* its part is not 0, and follows */
 #define SEGMENT_SOURCE_SHIFT 2
-#define SEGMENT_SOURCE_LONG  63u
+#define SOURCE_SAME          62u /* goes on in the document of the segment before */
+#define SOURCE_LONG          63u /* the source follows */
 
 /* The last j of each source; sources beyond these are coded without a difference. */
 #define CODED_SOURCES 64u
 
 typedef struct coder {
     uint64_t last[CODED_SOURCES];
+    lw_segment segment; /* the one before; count 0: none */
+    uint64_t j;         /* its block's */
 } coder;
 
 struct lw_writer {
@@ -44,15 +49,33 @@ static uint64_t *last_of(coder *state, uint32_t source)
     return source < CODED_SOURCES ? &state->last[source] : NULL;
 }
 
-static void put_segment(lw_writer *carry, const lw_segment *segment, uint64_t j, bool whole)
+static bool goes_on(const coder *before, const lw_segment *segment, uint64_t j)
+{
+    const lw_segment *last = &before->segment;
+    return last->count > 0 && last->source == segment->source && before->j == j &&
+           last->part == segment->part && last->document == segment->document &&
+           last->first + last->count == segment->first;
+}
+
+static void put_same(lw_writer *carry, const lw_segment *segment, uint64_t row_fill)
+{
+    bool fills = segment->count == row_fill;
+    lw__bytes_put_u8(carry->bytes,
+                     (uint8_t)(SOURCE_SAME << SEGMENT_SOURCE_SHIFT | (fills ? SEGMENT_WHOLE : 0u)));
+    if (!fills) {
+        lw__bytes_put_varint(carry->bytes, segment->count);
+    }
+}
+
+static void put_place(lw_writer *carry, const lw_segment *segment, uint64_t j, bool whole)
 {
     lw__bytes *bytes = carry->bytes;
-    uint32_t source = segment->source < SEGMENT_SOURCE_LONG ? segment->source : SEGMENT_SOURCE_LONG;
+    uint32_t source = segment->source < SOURCE_SAME ? segment->source : SOURCE_LONG;
     uint64_t *last = last_of(&carry->coder, segment->source);
     lw__bytes_put_u8(bytes,
                      (uint8_t)(source << SEGMENT_SOURCE_SHIFT | (whole ? SEGMENT_WHOLE : 0u) |
                                (segment->part != 0 ? SEGMENT_PART : 0u)));
-    if (source == SEGMENT_SOURCE_LONG) {
+    if (source == SOURCE_LONG) {
         lw__bytes_put_varint(bytes, segment->source);
     }
     lw__bytes_put_signed(bytes, (int64_t)(j - (last != NULL ? *last : 0)));
@@ -63,22 +86,35 @@ static void put_segment(lw_writer *carry, const lw_segment *segment, uint64_t j,
         lw__bytes_put_varint(bytes, segment->part);
     }
     lw__bytes_put_varint(bytes, segment->document);
-    if (!whole) {
-        lw__bytes_put_varint(bytes, segment->first);
-        lw__bytes_put_varint(bytes, segment->count);
-    }
 }
 
-static void put_row(lw_writer *carry, const lw__row *row)
+static void put_segment(lw_writer *carry, const lw_segment *segment, uint64_t j, bool whole,
+                        uint64_t row_fill)
 {
+    if (!whole && goes_on(&carry->coder, segment, j)) {
+        put_same(carry, segment, row_fill);
+    } else {
+        put_place(carry, segment, j, whole);
+        if (!whole) {
+            lw__bytes_put_varint(carry->bytes, segment->first);
+            lw__bytes_put_varint(carry->bytes, segment->count);
+        }
+    }
+    carry->coder.segment = *segment;
+    carry->coder.j = j;
+}
+
+static void put_row(lw_writer *carry, const lw_record *rec)
+{
+    const lw__row *row = &rec->u.row;
     lw__bytes_put_varint(carry->bytes, row->piece_count << 1 | (row->followed ? 1u : 0u));
-    lw__bytes_put_varint(carry->bytes, row->fill);
+    lw__bytes_put_varint(carry->bytes, rec->context - row->fill);
     if (row->followed) {
         lw__bytes_put_signed(carry->bytes, row->follower);
     }
     for (size_t i = 0; i < row->piece_count; i++) {
         const lw__piece *piece = &row->pieces[i];
-        put_segment(carry, &piece->segment, piece->j, piece->whole);
+        put_segment(carry, &piece->segment, piece->j, piece->whole, row->fill);
     }
 }
 
@@ -86,7 +122,8 @@ static void put_document(lw_writer *carry, const lw__doc *doc)
 {
     lw__bytes_put_varint(carry->bytes, doc->length);
     lw__bytes_put_varint(carry->bytes, doc->token_count);
-    put_segment(carry, &doc->place, doc->j, true);
+    put_place(carry, &doc->place, doc->j, true);
+    carry->coder.segment.count = 0;
 }
 
 void lw_writer_put(lw_writer *carry, uint64_t value)
@@ -99,7 +136,7 @@ void lw_writer_record(lw_writer *carry, const lw_record *rec)
     carry->records++;
     lw__bytes_put_u8(carry->bytes, (uint8_t)rec->kind);
     if (rec->kind == LW__ROW) {
-        put_row(carry, &rec->u.row);
+        put_row(carry, rec);
     } else {
         put_document(carry, &rec->u.doc);
     }
@@ -109,7 +146,8 @@ static lw_status save_stage(const lw__stage *stage, lw__bytes *out, lw_error *er
 {
     lw_writer carry = {.bytes = out};
     if (stage->oper.type->acc_save != NULL) {
-        LW__TRY(stage->oper.type->acc_save(stage->acc, &carry, err));
+        lw_status status = stage->oper.type->acc_save(stage->acc, &carry, err);
+        LW__TRY(lw__operator_status(stage->oper.type, status, err));
     }
     if (carry.records != stage->held) {
         return lw__fail(err, LW_E_OPERATOR, "%s: %llu records held, %llu saved",
@@ -135,54 +173,78 @@ static lw_status fail_carry(lw_error *err)
                     "state: a lane's carry ends early or holds impossible numbers");
 }
 
-static void get_segment(lw_reader *carry, lw_segment *segment, uint64_t *j, bool *whole)
+static void get_same(lw_reader *carry, uint8_t head, uint64_t row_fill, lw__piece *piece)
 {
-    uint8_t head = lw__reader_u8(carry->from);
-    *segment = (lw_segment){.source = head >> SEGMENT_SOURCE_SHIFT};
-    if (segment->source == SEGMENT_SOURCE_LONG) {
+    const lw_segment *last = &carry->coder.segment;
+    piece->segment = *last;
+    piece->j = carry->coder.j;
+    piece->segment.first = last->first + last->count;
+    piece->segment.count = (head & SEGMENT_WHOLE) != 0 ? row_fill : lw__reader_varint(carry->from);
+}
+
+static void get_place(lw_reader *carry, uint8_t head, lw__piece *piece)
+{
+    lw_segment *segment = &piece->segment;
+    segment->source = head >> SEGMENT_SOURCE_SHIFT;
+    if (segment->source == SOURCE_LONG) {
         segment->source = (uint32_t)lw__reader_varint(carry->from);
     }
     uint64_t *last = last_of(&carry->coder, segment->source);
-    *j = (uint64_t)lw__reader_signed(carry->from) + (last != NULL ? *last : 0);
+    piece->j = (uint64_t)lw__reader_signed(carry->from) + (last != NULL ? *last : 0);
     if (last != NULL) {
-        *last = *j;
+        *last = piece->j;
     }
     segment->part = (head & SEGMENT_PART) != 0 ? (uint32_t)lw__reader_varint(carry->from) : 0;
     segment->document = lw__reader_varint(carry->from);
-    *whole = (head & SEGMENT_WHOLE) != 0;
-    if (!*whole) {
-        segment->first = lw__reader_varint(carry->from);
-        segment->count = lw__reader_varint(carry->from);
+    piece->whole = (head & SEGMENT_WHOLE) != 0;
+}
+
+static void get_segment(lw_reader *carry, uint64_t row_fill, lw__piece *piece)
+{
+    uint8_t head = lw__reader_u8(carry->from);
+    *piece = (lw__piece){.tail = LW__NO_TOKEN};
+    if (head >> SEGMENT_SOURCE_SHIFT == SOURCE_SAME) {
+        get_same(carry, head, row_fill, piece);
+    } else {
+        get_place(carry, head, piece);
+        if (!piece->whole) {
+            piece->segment.first = lw__reader_varint(carry->from);
+            piece->segment.count = lw__reader_varint(carry->from);
+        }
     }
+    carry->coder.segment = piece->segment;
+    carry->coder.j = piece->j;
 }
 
 static lw_status get_row(lw_reader *carry, lw_record *rec, lw_error *err)
 {
     lw__row *row = &rec->u.row;
     uint64_t head = lw__reader_varint(carry->from);
-    row->fill = lw__reader_varint(carry->from);
+    uint64_t room = lw__reader_varint(carry->from);
+    row->fill = room <= rec->context ? rec->context - room : 0;
     row->followed = (head & 1) != 0;
     if (row->followed) {
         row->follower = (int32_t)lw__reader_signed(carry->from);
     }
-    if (row->fill > rec->context || head >> 1 > row->fill || carry->from->failed) {
+    if (room > rec->context || head >> 1 > row->fill || carry->from->failed) {
         return fail_carry(err);
     }
     for (uint64_t left = head >> 1; left > 0; left--) {
         LW__TRY(lw__row_reserve(row, err));
-        lw__piece *piece = &row->pieces[row->piece_count++];
-        *piece = (lw__piece){.tail = LW__NO_TOKEN};
-        get_segment(carry, &piece->segment, &piece->j, &piece->whole);
+        get_segment(carry, row->fill, &row->pieces[row->piece_count++]);
     }
     return LW_OK;
 }
 
 static void get_document(lw_reader *carry, lw__doc *doc)
 {
-    bool whole;
+    lw__piece piece = {.tail = LW__NO_TOKEN};
     doc->length = lw__reader_varint(carry->from);
     doc->token_count = (size_t)lw__reader_varint(carry->from);
-    get_segment(carry, &doc->place, &doc->j, &whole);
+    get_place(carry, lw__reader_u8(carry->from), &piece);
+    doc->place = piece.segment;
+    doc->j = piece.j;
+    carry->coder.segment.count = 0;
 }
 
 static lw_status remember(lw__remake_list *list, lw_record *rec, lw_error *err)
@@ -234,7 +296,8 @@ lw_status lw__chain_load(lw__chain *chain, lw__reader *from, lw__remake_list *re
         lw__stage *stage = &chain->stages[i];
         lw_reader carry = {.from = from, .chain = chain, .stage = i, .remake = remake};
         if (stage->oper.type->acc_load != NULL) {
-            LW__TRY(stage->oper.type->acc_load(stage->acc, &carry, err));
+            lw_status status = stage->oper.type->acc_load(stage->acc, &carry, err);
+            LW__TRY(lw__operator_status(stage->oper.type, status, err));
         }
     }
     return from->failed ? fail_carry(err) : LW_OK;

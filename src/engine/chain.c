@@ -2,8 +2,25 @@
 /* Passing records down the accumulators, and the sink half of laneway/op.h. */
 #include "engine/chain.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
+
+lw_status lw__operator_status(const lw_op_type *type, lw_status status, lw_error *err)
+{
+    if (status >= 0 || err == NULL) {
+        return status;
+    }
+    if (err->status == LW_OK) {
+        return lw__fail(err, status, "%s: failed, and did not say why", type->name);
+    }
+    if (strncmp(err->message, "lw_", 3) == 0) {
+        lw_error without_name = *err;
+        return lw__fail(err, status, "%s: %s", type->name, without_name.message);
+    }
+    return status;
+}
 
 static bool has_accumulator(const lw__operator *oper)
 {
@@ -15,7 +32,8 @@ static lw_status open_stage(lw__chain *chain, const lw__operator *oper, lw_error
     lw__stage *stage = &chain->stages[chain->stage_count];
     *stage = (lw__stage){.oper = *oper};
     stage->sink = (lw_sink){.type = oper->type, .chain = chain, .stage = chain->stage_count};
-    LW__TRY(oper->type->acc_create(oper->op, &chain->context, &stage->acc, err));
+    LW__TRY(lw__operator_status(
+        oper->type, oper->type->acc_create(oper->op, &chain->context, &stage->acc, err), err));
     chain->stage_count++;
     return LW_OK;
 }
@@ -68,7 +86,8 @@ static lw_status forward(lw__chain *chain, size_t index, lw_record *rec, lw_erro
     lw__stage *stage = &chain->stages[index];
     rec->holder = index;
     stage->held++;
-    LW__TRY(stage->oper.type->acc_push(stage->acc, rec, &stage->sink, err));
+    lw_status status = stage->oper.type->acc_push(stage->acc, rec, &stage->sink, err);
+    LW__TRY(lw__operator_status(stage->oper.type, status, err));
     if (rec->holder == index && rec->kind == LW__DOCUMENT) {
         return lw__doc_detach(rec, err);
     }
@@ -95,7 +114,8 @@ lw_status lw__chain_flush(lw__chain *chain, lw_error *err)
     for (size_t i = 0; i < chain->stage_count; i++) {
         lw__stage *stage = &chain->stages[i];
         if (stage->oper.type->acc_flush != NULL) {
-            LW__TRY(stage->oper.type->acc_flush(stage->acc, &stage->sink, err));
+            lw_status status = stage->oper.type->acc_flush(stage->acc, &stage->sink, err);
+            LW__TRY(lw__operator_status(stage->oper.type, status, err));
         }
         LW__TRY(check_empty(stage, err));
     }

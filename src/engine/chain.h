@@ -67,6 +67,9 @@ struct lw__chain {
     uint64_t dropped_tokens;
 };
 
+/* The result of an operator's function; a failure it left without words gets some. */
+lw_status lw__operator_status(const lw_op_type *type, lw_status status, lw_error *err);
+
 lw_status lw__chain_open(lw__chain *chain, const lw__operator *operators, size_t operator_count,
                          const lw_op_context *context, lw__store *store, lw_error *err);
 void lw__chain_close(lw__chain *chain);

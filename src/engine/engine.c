@@ -169,6 +169,7 @@ lw_status lw__engine_open(const lw__engine_options *options, lw__engine **out, l
     engine->settings = options->settings;
     engine->depth = depth_for(options);
     engine->row_limit = row_limit(options);
+    lw__buffers_init(&engine->buffers);
     lw_status status = open_all(engine, err);
     if (status < 0) {
         lw__engine_close(engine);
@@ -209,5 +210,6 @@ void lw__engine_close(lw__engine *engine)
     lw__free(engine->estimates);
     lw__free(engine->blocks);
     lw__pool_close(&engine->pool);
+    lw__buffers_reset(&engine->buffers);
     lw__free(engine);
 }

@@ -14,6 +14,7 @@
 #ifndef LW__ENGINE_H
 #define LW__ENGINE_H
 
+#include "engine/buffers.h"
 #include "engine/chain.h"
 #include "engine/pool.h"
 #include "format/format.h"
@@ -97,6 +98,7 @@ struct lw__engine {
     size_t depth;         /* parts a stream may have in its window */
     uint64_t row_limit;   /* rows of a lane between packer and slots */
     lw__pool pool;
+    lw__buffers buffers; /* of decoded parts */
     /* under lock */
     lw__budget budget;
     lw__stream_list urgent;   /* streams with an empty window */

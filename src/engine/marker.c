@@ -70,6 +70,19 @@ static void load_source(lw__lane *lane, size_t source, lw__reader *from)
     lw__stream_seek(&lane->streams[source], &at);
 }
 
+/* Sums of what was drawn stay far below 64 bits; a damaged marker may say otherwise. */
+static lw_status check_drawn(const lw__lane *lane, lw_error *err)
+{
+    for (size_t i = 0; i < lane->mixture.source_count; i++) {
+        if (lane->mixture.sources[i].drawn > UINT64_MAX / 2 / lane->mixture.source_count) {
+            return lw__fail(err, LW_E_CORRUPT, "state: lane %llu has drawn %llu tokens of a source",
+                            (unsigned long long)lane->number,
+                            (unsigned long long)lane->mixture.sources[i].drawn);
+        }
+    }
+    return LW_OK;
+}
+
 lw_status lw__marker_load(lw__lane *lane, const void *data, size_t bytes, lw_error *err)
 {
     lw__reader from = lw__reader_of(data, bytes);
@@ -83,6 +96,7 @@ lw_status lw__marker_load(lw__lane *lane, const void *data, size_t bytes, lw_err
     for (size_t i = 0; i < lane->mixture.source_count; i++) {
         load_source(lane, i, &from);
     }
+    LW__TRY(check_drawn(lane, err));
     lw__mixture_restart(&lane->mixture);
     LW__TRY(lw__chain_load(&lane->chain, &from, &lane->remake, err));
     if (from.failed || from.at != from.end) {

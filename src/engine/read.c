@@ -29,11 +29,12 @@ uint64_t lw__part_limit(uint64_t block_bytes)
 
 void lw__part_reset(lw__part *part)
 {
-    lw__free(part->ids);
-    lw__free(part->entries);
+    lw__buffers_put(&part->stream->engine->buffers, part->entries);
+    lw__free(part->huge_ids);
     lw__free(part->faults);
     lw__free(part->failure);
     part->ids = NULL;
+    part->huge_ids = NULL;
     part->entries = NULL;
     part->entry_count = 0;
     part->bytes = 0;
@@ -134,7 +135,8 @@ static lw_status run_worker(const lw__operator *oper, lw__scratch *scratch, lw_e
 {
     lw__text_pass pass = {.group = scratch->group, .count = gather(scratch)};
     lw_sink sink = {.type = oper->type, .texts = &pass};
-    LW__TRY(oper->type->work(oper->op, pass.group, pass.count, &sink, err));
+    lw_status status = oper->type->work(oper->op, pass.group, pass.count, &sink, err);
+    LW__TRY(lw__operator_status(oper->type, status, err));
     if (pass.next != pass.count) {
         return lw__fail(err, LW_E_OPERATOR, "%s: %zu documents in, %zu accounted for",
                         oper->type->name, pass.count, pass.next);
@@ -245,25 +247,29 @@ static lw_status copy_faults(lw__part *part, const lw__scratch *scratch, lw_erro
 }
 
 /*
- * Ids are copied, so that the arena stays with the thread and a part takes no more than it needs. A
- * part far beyond the usual size (one huge document) takes the arena itself instead.
+ * Entries and ids share one buffer of just their size, and the arena stays with the thread. Ids far
+ * beyond the usual size (one huge document) are not copied: the part takes the arena itself.
  */
-static lw_status take_ids(lw__part *part, lw__scratch *scratch, lw_error *err)
+static lw_status take_buffer(lw__part *part, lw__scratch *scratch, lw_error *err)
 {
-    const lw__dataset *dataset = part->stream->engine->options.datasets[part->stream->source];
+    lw__engine *engine = part->stream->engine;
+    const lw__dataset *dataset = engine->options.datasets[part->stream->source];
     lw__arena *arena = &scratch->arena;
-    size_t bytes = arena->count * sizeof *part->ids;
-    if (bytes > lw__part_limit(lw__dataset_block_bytes(dataset))) {
+    size_t entry_bytes = scratch->documents.count * sizeof *part->entries;
+    size_t id_bytes = arena->count * sizeof *part->ids;
+    bool huge = id_bytes > lw__part_limit(lw__dataset_block_bytes(dataset));
+    part->entries = lw__buffers_take(&engine->buffers, entry_bytes + (huge ? 0 : id_bytes));
+    if (part->entries == NULL) {
+        return lw__fail_nomem(err, entry_bytes + id_bytes, "a part's documents");
+    }
+    part->bytes = entry_bytes + id_bytes;
+    part->ids = (int32_t *)(void *)(part->entries + scratch->documents.count);
+    if (huge) {
+        part->huge_ids = arena->ids;
         part->ids = arena->ids;
         *arena = (lw__arena){0};
-        return LW_OK;
-    }
-    part->ids = lw__alloc(bytes + sizeof *part->ids);
-    if (part->ids == NULL) {
-        return lw__fail_nomem(err, bytes, "a part's tokens");
-    }
-    if (bytes > 0) {
-        memcpy(part->ids, arena->ids, bytes);
+    } else if (id_bytes > 0) {
+        memcpy(part->ids, arena->ids, id_bytes);
     }
     return LW_OK;
 }
@@ -292,20 +298,13 @@ static void order_entries(lw__part *part, const lw__scratch *scratch)
 
 static lw_status copy_entries(lw__part *part, lw__scratch *scratch, lw_error *err)
 {
-    size_t count = scratch->documents.count;
-    uint64_t id_bytes = scratch->arena.count * sizeof *part->ids;
-    if (count == 0) {
+    if (scratch->documents.count == 0) {
         return LW_OK;
     }
     LW__TRY(copy_faults(part, scratch, err));
-    part->entries = lw__alloc_array(count, sizeof *part->entries);
-    if (part->entries == NULL) {
-        return lw__fail_nomem(err, count * sizeof *part->entries, "a part's documents");
-    }
+    LW__TRY(take_buffer(part, scratch, err));
     order_entries(part, scratch);
-    LW__TRY(take_ids(part, scratch, err));
-    part->entry_count = count;
-    part->bytes = id_bytes + count * sizeof *part->entries;
+    part->entry_count = scratch->documents.count;
     return LW_OK;
 }
 

@@ -210,6 +210,10 @@ static lw_status check_append(const lw_record *row, const lw_record *document, u
         return lw__fail(err, LW_E_OPERATOR, "lw_row_append: a %s, expected a row and a document",
                         row->kind != LW__ROW ? "document for the row" : "row for the document");
     }
+    if (row->holder == LW__NO_HOLDER || row->holder != document->holder) {
+        return lw__fail(err, LW_E_OPERATOR,
+                        "lw_row_append: a row or a document that the operator does not hold");
+    }
     if (count == 0 || first > document->u.doc.length || count > document->u.doc.length - first) {
         return lw__fail(err, LW_E_OPERATOR,
                         "lw_row_append: tokens %llu+%llu of a document, expected some of its %llu",
@@ -251,7 +255,10 @@ lw_status lw_row_follow(lw_record *row, const lw_record *document, uint64_t firs
         return lw__fail(err, LW_E_OPERATOR, "lw_row_follow: token %llu, expected one of %zu",
                         (unsigned long long)first, document->u.doc.token_count);
     }
-    row->u.row.follower = document->u.doc.tokens[first];
-    row->u.row.followed = true;
+    int32_t token = document->u.doc.tokens[first];
+    if (lw__row_last_label(&row->u.row) != token) {
+        row->u.row.follower = token;
+        row->u.row.followed = true;
+    }
     return LW_OK;
 }

@@ -123,6 +123,11 @@ static size_t token_count_of(const lw__settings *settings, const lw__entry *entr
     return cut ? most : entry->token_count;
 }
 
+static uint64_t length_of(const lw__settings *settings, size_t token_count)
+{
+    return token_count - (settings->shift == LW__SHIFT_DOCUMENT && token_count > 0 ? 1 : 0);
+}
+
 static int32_t *copy_tokens(const int32_t *tokens, size_t count)
 {
     int32_t *copy = lw__alloc_array(count + 1, sizeof *copy);
@@ -136,7 +141,8 @@ static lw_status fill_document(const lw__part *part, const lw__entry *entry, nee
                                size_t token_count, lw_error *err)
 {
     lw__doc *doc = one->doc;
-    if (doc->token_count != token_count) {
+    if (doc->token_count != token_count ||
+        doc->length != length_of(part->stream->engine->settings, token_count)) {
         return fail_changed(part, one, err);
     }
     doc->place.epoch = part->place.epoch;
@@ -153,7 +159,7 @@ static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *
     const lw__settings *settings = part->stream->engine->settings;
     lw__piece *piece = one->piece;
     lw_segment *segment = &piece->segment;
-    size_t length = token_count - (settings->shift == LW__SHIFT_DOCUMENT && token_count > 0);
+    uint64_t length = length_of(settings, token_count);
     if (piece->whole) {
         segment->count = length;
     }

@@ -27,13 +27,14 @@ typedef struct lw__part {
     lw__stream *stream;
     uint64_t j;
     lw__block_place place;
-    uint32_t number; /* of the part in its block */
-    bool last;       /* of its block */
-    bool ready;      /* under lock */
-    uint64_t charge; /* to the budget; under lock */
-    uint64_t check;  /* hash of the part's raw lines */
+    uint32_t number;    /* of the part in its block */
+    bool last;          /* of its block */
+    bool ready;         /* under lock */
+    uint64_t charge;    /* to the budget; under lock */
+    uint64_t check;     /* hash of the part's raw lines */
+    lw__entry *entries; /* a buffer of the engine's; the ids follow in it */
     int32_t *ids;
-    lw__entry *entries;
+    int32_t *huge_ids; /* ids of their own instead; NULL as a rule */
     size_t entry_count;
     lw__fault *faults;
     uint64_t bytes;    /* of ids and entries */

@@ -262,7 +262,7 @@ static void test_operators__a_document_worker_accounts_for_all_in_order(void **s
     static const fault faults[] = {FORGETS, SWAPS, PUTS_TWICE, NOT_UTF8};
     static const char *const words[] = {"odd: ", "odd: documents put or dropped out of order",
                                         "odd: documents put or dropped out of order",
-                                        "lw_document_set_text: the new text is not UTF-8"};
+                                        "odd: lw_document_set_text: the new text is not UTF-8"};
     for (size_t i = 0; i < 4; i++) {
         uint64_t steps;
         lw_error err;

@@ -156,8 +156,8 @@ static void test_state__it_comes_apart_and_together(void **state)
 static void from_pieces_fails(const lw_state *made, const size_t *picked, size_t count,
                               lw_status expected, const char *message)
 {
-    lw_str names[4];
-    lw_str pieces[4];
+    lw_str names[4] = {{0}};
+    lw_str pieces[4] = {{0}};
     lw_state *again = (lw_state *)1;
     lw_error err = {0};
     for (size_t i = 0; i < count; i++) {

@@ -170,7 +170,7 @@ static void test_render__a_row_of_padding_holds_nothing(void **state)
     check_array(d.slot->labels, 1, (const int32_t[]){-100, -100, -100, -100, -100, -100});
     check_array(d.slot->positions, 1, (const int32_t[]){0, 1, 2, 3, 4, 5});
     check_bytes(d.slot->document_starts, 1, (const uint8_t[]){1, 0, 0, 0, 0, 0});
-    check_bytes(d.slot->loss_mask, 1, (const uint8_t[]){0});
+    check_bytes(d.slot->loss_mask, 1, (const uint8_t[]){0, 0, 0, 0, 0, 0});
     assert_int_equal(d.slot->valid_tokens[1], 0);
     assert_int_equal(d.slot->segments[1].count, 0);
     desk_close(&d);
