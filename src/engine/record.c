@@ -7,6 +7,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/*
+ * Room for segments that a spare row keeps. Kept without a bound, the room of every row would creep up
+ * to the most that any row ever held.
+ */
+#define KEPT_PIECES 4
+
 /* ---- the store ------------------------------------------------------------------------------ */
 
 static lw_status make_record(lw__store *store, lw__kind kind, lw_record **out, lw_error *err)
@@ -73,6 +79,11 @@ static void put_row(lw__store *store, lw_record *rec)
         lw__free(row->tokens);
         row->tokens = NULL;
     }
+    if (row->piece_capacity > KEPT_PIECES) {
+        lw__free(row->pieces);
+        row->pieces = NULL;
+        row->piece_capacity = 0;
+    }
     row->fill = 0;
     row->piece_count = 0;
     row->followed = false;
@@ -137,7 +148,7 @@ lw_status lw__row_reserve(lw__row *row, lw_error *err)
     if (row->piece_count < row->piece_capacity) {
         return LW_OK;
     }
-    size_t capacity = row->piece_capacity == 0 ? 4 : 2 * row->piece_capacity;
+    size_t capacity = row->piece_capacity == 0 ? KEPT_PIECES : 2 * row->piece_capacity;
     lw__piece *pieces = lw__resize_array(row->pieces, capacity, sizeof *pieces);
     if (pieces == NULL) {
         return lw__fail_nomem(err, capacity * sizeof *pieces, "the segments of a row");
