@@ -11,7 +11,8 @@
  * Room for segments that a spare row keeps. Kept without a bound, the room of every row would creep up
  * to the most that any row ever held.
  */
-#define KEPT_PIECES 4
+#define KEPT_PIECES 64
+#define FIRST_PIECES 4
 
 /* ---- the store ------------------------------------------------------------------------------ */
 
@@ -148,7 +149,7 @@ lw_status lw__row_reserve(lw__row *row, lw_error *err)
     if (row->piece_count < row->piece_capacity) {
         return LW_OK;
     }
-    size_t capacity = row->piece_capacity == 0 ? KEPT_PIECES : 2 * row->piece_capacity;
+    size_t capacity = row->piece_capacity == 0 ? FIRST_PIECES : 2 * row->piece_capacity;
     lw__piece *pieces = lw__resize_array(row->pieces, capacity, sizeof *pieces);
     if (pieces == NULL) {
         return lw__fail_nomem(err, capacity * sizeof *pieces, "the segments of a row");
