@@ -11,7 +11,7 @@
  * Room for segments that a spare row keeps. Kept without a bound, the room of every row would creep up
  * to the most that any row ever held.
  */
-#define KEPT_PIECES 64
+#define KEPT_PIECES  64
 #define FIRST_PIECES 4
 
 /* ---- the store ------------------------------------------------------------------------------ */
