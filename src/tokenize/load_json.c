@@ -251,7 +251,7 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         return lw__load_json_null(vocab, json, "padding", err);
     }
     if (lw__json_is(key, "normalizer")) {
-        return lw__load_json_null(vocab, json, "normalizer", err);
+        return lw__load_json_normalizer(vocab, json, err);
     }
     if (lw__json_is(key, "added_tokens")) {
         return read_added(vocab, json, out, err);

@@ -19,14 +19,22 @@ typedef struct boundary {
     const char *names[8]; /* ends at NULL */
 } boundary;
 
+/* Written with U+FF5C and U+2581. */
+#define DEEPSEEK_BOS                                                                               \
+    "<\xEF\xBD\x9C"                                                                                \
+    "begin\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"
+#define DEEPSEEK_EOS                                                                               \
+    "<\xEF\xBD\x9C"                                                                                \
+    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"
+
 static const boundary eos_boundary = {
     "tokenizer.eos",
     "end-of-text token",
-    {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>"}};
+    {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>", DEEPSEEK_EOS}};
 static const boundary bos_boundary = {
     "tokenizer.bos",
     "begin-of-text token",
-    {"<|begin_of_text|>", "<s>", "<bos>", "<|bos|>", "<|startoftext|>"}};
+    {"<|begin_of_text|>", "<s>", "<bos>", "<|bos|>", "<|startoftext|>", DEEPSEEK_BOS}};
 /* GPT-2 was trained with one token as both. */
 static const boundary bos_boundary_gpt2 = {
     "tokenizer.bos",
@@ -108,23 +116,32 @@ static bool ends_with(const char *text, const char *end)
     return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
+/* By the file's name: tekken.json, tekken_240911.json. */
+static bool is_tekken(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strstr(slash == NULL ? path : slash, "tekken") != NULL;
+}
+
 static lw_status load(lw__vocab *vocab, const lw__tokenizer_options *options, lw_error *err)
 {
     lw__place place = {.path = options->path};
     vocab->path = options->path;
-    if (ends_with(options->path, ".tiktoken")) {
+    if (ends_with(options->path, ".tiktoken") ||
+        (ends_with(options->path, ".model") && lw__load_tiktoken_is(options->path))) {
         return lw__load_tiktoken(vocab, options->pattern, err);
     }
     if (options->pattern != NULL) {
         return lw__vocab_fail(err, LW_E_INVALID, &place,
-                              "pattern \"%.32s\", expected none but for a .tiktoken file",
+                              "pattern \"%.32s\", expected none but for ranks in .tiktoken form",
                               options->pattern);
     }
     if (lw__load_bpe_is_half(options->path)) {
         return lw__load_bpe(vocab, err);
     }
     if (ends_with(options->path, ".json")) {
-        return lw__load_tokenizer_json(vocab, err);
+        return is_tekken(options->path) ? lw__load_tekken(vocab, err)
+                                        : lw__load_tokenizer_json(vocab, err);
     }
     if (ends_with(options->path, ".model")) {
         return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,

@@ -121,7 +121,7 @@ static void test_load_json__refusals_of_the_top_level(void **state)
     } cases[] = {
         {"\"normalizer\": {\"type\": \"NFC\"}, ", "bad.json\": normalizer: NFC, expected null"},
         {"\"normalizer\": {\"normalizers\": [{}], \"type\": \"Sequence\"}, ",
-         "normalizer: Sequence, expected null"},
+         "normalizer.normalizers: an object, expected none"},
         {"\"truncation\": {\"max_length\": 5}, ", "truncation: an object, expected null"},
         {"\"padding\": 3, ", "padding: a number, expected null"},
         {"\"version\": \"2.0\", ", "version: 2.0, expected 1.0"},
