@@ -23,6 +23,7 @@ typedef struct listed {
 typedef struct document {
     bool has_model;
     bool has_rules;
+    lw__ends ends;
     size_t added_count;
     lw__bytes storage; /* of type listed */
 } document;
@@ -264,8 +265,12 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         out->has_model = true;
         return lw__load_json_model(vocab, json, err);
     }
-    if (lw__json_is(key, "post_processor") || lw__json_is(key, "decoder")) {
-        lw__json_skip(json); /* BOS and EOS are options here; decoding is not done */
+    if (lw__json_is(key, "post_processor")) {
+        lw__load_json_post_processor(json, &out->ends);
+        return LW_OK;
+    }
+    if (lw__json_is(key, "decoder")) {
+        lw__json_skip(json);
         return LW_OK;
     }
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
@@ -285,6 +290,7 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         memcpy(&item, found->storage.data + place.at * sizeof item, sizeof item);
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
+    lw__load_json_use_ends(vocab, &found->ends);
     return LW_OK;
 }
 

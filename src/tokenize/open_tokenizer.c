@@ -12,7 +12,8 @@
 
 enum { BYTES_BOS = 256, BYTES_EOS = 257, BYTES_VOCABULARY = 258 };
 
-/* A boundary token and the names it goes by, the first that is there wins. */
+/* A boundary token and the names it goes by, the first that is there wins; one that the file itself
+ * puts there comes before all names. */
 typedef struct boundary {
     const char *option;
     const char *what;
@@ -101,6 +102,11 @@ static lw_status find_boundary(const lw__tokenizer *tokenizer, const boundary *w
                                    "tokenizer: \"%s\": no token \"%.64s\", expected the one that "
                                    "%s names (special tokens there: %s)",
                                    vocab->path, name, wanted->option, specials);
+    }
+    bool is_bos = wanted != &eos_boundary;
+    if (is_bos ? vocab->has_bos : vocab->has_eos) {
+        *id = is_bos ? vocab->bos : vocab->eos;
+        return LW_OK;
     }
     for (size_t i = 0; wanted->names[i] != NULL && *id < 0; i++) {
         lw_str text = {.data = wanted->names[i], .bytes = strlen(wanted->names[i])};

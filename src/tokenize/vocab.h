@@ -63,6 +63,11 @@ typedef struct lw__vocab {
     size_t added_count;
     size_t added_capacity;
 
+    int32_t bos; /* what the file puts around a text, if it says so */
+    int32_t eos;
+    bool has_bos;
+    bool has_eos;
+
     lw__split_rules rules;
     bool add_prefix_space;
     bool merge_ranks; /* there are no merges: ids are ranks, and say what merges */
