@@ -66,8 +66,9 @@ static const lw__option table[] = {
      .text = "What weights are shares of."},
     {"tokenizer.path", LW__OPTION_TEXT_OR_NULL, LW__STREAM, "null", IN(tokenizer_path),
      .covered = true,
-     .text = "A `tokenizer.json`, a `.tiktoken` file, or a `vocab.bpe` or `merges.txt`. Either "
-             "this or `name` is set. Its content takes part in the fingerprint."},
+     .text = "A `tokenizer.json`, a `tekken.json`, ranks in `.tiktoken` form, a `vocab.bpe` or "
+             "`merges.txt`, or a folder with one of them. Either this or `name` is set. Its "
+             "content takes part in the fingerprint."},
     {"tokenizer.name", LW__OPTION_NAME, LW__STREAM, "null", .names = tokenizer_names,
      IN(tokenizer_name), .text = "A tokenizer without a file. `bytes`: one token a byte."},
     {"tokenizer.pattern", LW__OPTION_NAME, LW__STREAM, "null", .names = pattern_names,

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/folder.h"
 #include "tokenize/model.h"
 
 enum { BYTES_BOS = 256, BYTES_EOS = 257, BYTES_VOCABULARY = 258 };
@@ -126,15 +127,16 @@ static bool ends_with(const char *text, const char *end)
 static bool is_tekken(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return strstr(slash == NULL ? path : slash, "tekken") != NULL;
+    return strstr(slash == NULL ? path : slash, "tekken") != NULL &&
+           !ends_with(path, "tokenizer.json");
 }
 
-static lw_status load(lw__vocab *vocab, const lw__tokenizer_options *options, lw_error *err)
+static lw_status load(lw__vocab *vocab, const char *path, const lw__tokenizer_options *options,
+                      lw_error *err)
 {
-    lw__place place = {.path = options->path};
-    vocab->path = options->path;
-    if (ends_with(options->path, ".tiktoken") ||
-        (ends_with(options->path, ".model") && lw__load_tiktoken_is(options->path))) {
+    lw__place place = {.path = path};
+    vocab->path = path;
+    if (ends_with(path, ".tiktoken") || (ends_with(path, ".model") && lw__load_tiktoken_is(path))) {
         return lw__load_tiktoken(vocab, options->pattern, err);
     }
     if (options->pattern != NULL) {
@@ -142,14 +144,13 @@ static lw_status load(lw__vocab *vocab, const lw__tokenizer_options *options, lw
                               "pattern \"%.32s\", expected none but for ranks in .tiktoken form",
                               options->pattern);
     }
-    if (lw__load_bpe_is_half(options->path)) {
+    if (lw__load_bpe_is_half(path)) {
         return lw__load_bpe(vocab, err);
     }
-    if (ends_with(options->path, ".json")) {
-        return is_tekken(options->path) ? lw__load_tekken(vocab, err)
-                                        : lw__load_tokenizer_json(vocab, err);
+    if (ends_with(path, ".json")) {
+        return is_tekken(path) ? lw__load_tekken(vocab, err) : lw__load_tokenizer_json(vocab, err);
     }
-    if (ends_with(options->path, ".model")) {
+    if (ends_with(path, ".model")) {
         return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
                               "a .model file, expected a byte-level BPE vocabulary");
     }
@@ -173,10 +174,10 @@ static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
     return LW_OK;
 }
 
-static lw_status open_file(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
-                           lw_error *err)
+static lw_status open_file(lw__tokenizer *tokenizer, const char *path,
+                           const lw__tokenizer_options *options, lw_error *err)
 {
-    LW__TRY(load(&tokenizer->vocab, options, err));
+    LW__TRY(load(&tokenizer->vocab, path, options, err));
     LW__TRY(lw__model_build(tokenizer, err));
     tokenizer->vocabulary = (int32_t)tokenizer->vocab.limit;
     LW__TRY(fill_matchers(tokenizer, err));
@@ -184,6 +185,20 @@ static lw_status open_file(lw__tokenizer *tokenizer, const lw__tokenizer_options
     const boundary *bos =
         tokenizer->vocab.rules.family == LW__SPLIT_GPT2 ? &bos_boundary_gpt2 : &bos_boundary;
     return find_boundary(tokenizer, bos, options->bos, &tokenizer->bos, err);
+}
+
+static lw_status open_path(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
+                           lw_error *err)
+{
+    lw__bytes path;
+    lw__bytes_init(&path);
+    lw_status status = lw__folder_choose(options->path, &path, err);
+    if (status == LW_OK) {
+        status = open_file(tokenizer, (const char *)path.data, options, err);
+    }
+    tokenizer->vocab.path = NULL;
+    lw__bytes_reset(&path);
+    return status;
 }
 
 static lw_status open_bytes(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
@@ -224,14 +239,13 @@ static lw_status open_any(lw__tokenizer *tokenizer, const lw__tokenizer_options 
                         options->path == NULL ? "neither a path nor a name" : "a path and a name");
     }
     tokenizer->special_text = options->special_text && options->name == NULL;
-    LW__TRY(options->path != NULL ? open_file(tokenizer, options, err)
+    LW__TRY(options->path != NULL ? open_path(tokenizer, options, err)
                                   : open_bytes(tokenizer, options, err));
     LW__TRY(lw__model_fingerprint(tokenizer, err));
     lw__free(tokenizer->vocab.merges);
     tokenizer->vocab.merges = NULL;
     tokenizer->vocab.merge_count = 0;
     tokenizer->vocab.merge_capacity = 0;
-    tokenizer->vocab.path = NULL;
     return LW_OK;
 }
 

@@ -68,7 +68,7 @@ def compare_specials(run, name, ours, encoding):
 
 def compare_form(run, name, tokenizer, folder, corpus):
     """As a tokenizer.json, against tokenizers."""
-    ours = ["--path", saved(tokenizer, folder, name + ".json")]
+    ours = ["--path", saved(tokenizer, folder, name + ".tokenizer.json")]
     name += ", tokenizers"
     reference = hf_reference(tokenizer)
     run(name + ": short, of every kind", ours, reference, texts.short(3))
