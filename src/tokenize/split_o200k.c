@@ -9,6 +9,7 @@
  * U is an upper-case or caseless letter or a mark, O a lower-case or caseless letter or a mark: caseless
  * letters and marks are both. X is what is no letter, number or space; marks are X too.
  */
+#include "tokenize/contraction.h"
 #include "tokenize/split_parts.h"
 
 #define BOTH       (LW__SET(CASELESS) | LW__SET(MARK))
@@ -84,7 +85,7 @@ static inline cursor next_piece(const lw__split_rules *rules, cursor p, cursor e
     cursor word = word_end(p, first, end);
     if (word != NULL) {
         cursor whole =
-            suffix && word < end && *word == '\'' ? lw__split_contraction(word, end) : NULL;
+            suffix && word < end && *word == '\'' ? lw__contraction_any_case(word, end) : NULL;
         return whole != NULL ? whole : word;
     }
     if ((first.set & SYMBOLS) != 0) {

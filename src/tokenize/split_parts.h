@@ -22,8 +22,6 @@ lw__split_next lw__split_next_deepseek;
 
 /* White space, in the way of cl100k: up to its last CR or LF, else but its last character. */
 lw__split_next lw__split_spaces;
-/* The end of the contraction in any case whose apostrophe is at p; NULL when there is none. */
-lw__cursor lw__split_contraction(lw__cursor p, lw__cursor end);
 /* The end of a number of at most `digits` characters that starts at p. */
 lw__cursor lw__split_number(lw__cursor p, lw__cursor end, uint32_t digits);
 

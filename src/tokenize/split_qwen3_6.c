@@ -5,6 +5,7 @@
  * Contractions in any case | [not CR LF L N]?[L M]+ | N | ?X+ and the CR LF behind it | white space as in
  * cl100k. X is what is no letter, mark, number or space.
  */
+#include "tokenize/contraction.h"
 #include "tokenize/split_parts.h"
 
 #define WORD    (LW__SET_LETTERS | LW__SET(MARK))
@@ -27,7 +28,7 @@ cursor lw__split_next_qwen3_6(const lw__split_rules *rules, cursor p, cursor end
     if (first.set == LW__SET(NUMBER)) {
         return lw__split_number(p, end, rules->digits);
     }
-    cursor cut = *p == '\'' ? lw__split_contraction(p, end) : NULL;
+    cursor cut = *p == '\'' ? lw__contraction_any_case(p, end) : NULL;
     if (cut != NULL) {
         return cut;
     }
