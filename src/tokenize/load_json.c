@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "tokenize/nfc.h"
 
 typedef struct listed {
     int64_t id;
@@ -276,6 +277,24 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
 }
 
+/* Tokens that are looked for in normalized text would have to be normalized themselves. */
+static lw_status check_normal(const lw__vocab *vocab, lw_error *err)
+{
+    lw__nfc nfc = {.capacity = 0};
+    lw_status status = LW_OK;
+    for (size_t i = 0; i < vocab->added_count && status == LW_OK; i++) {
+        lw_str text = lw__vocab_text(vocab, vocab->added[i].id);
+        lw_str normal = text;
+        status = vocab->added[i].normalized ? lw__nfc_normalize(&nfc, text, &normal, err) : LW_OK;
+        if (status == LW_OK && normal.data != text.data) {
+            status = lw__load_json_refuse(vocab, "added_tokens.normalized", text,
+                                          "false, as the text is not in the normal form", err);
+        }
+    }
+    lw__nfc_reset(&nfc);
+    return status;
+}
+
 static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
 {
     static const lw_str missing = {.data = "missing", .bytes = 7};
@@ -291,7 +310,7 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
     lw__load_json_use_ends(vocab, &found->ends);
-    return LW_OK;
+    return vocab->nfc ? check_normal(vocab, err) : LW_OK;
 }
 
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)

@@ -24,7 +24,7 @@ lw_status lw__load_json_null(const lw__vocab *vocab, lw__json *json, const char 
 
 /* The value of "pre_tokenizer": sets the rules and add_prefix_space. */
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err);
-/* The value of "normalizer": null, or a Sequence of none. */
+/* The value of "normalizer": null, NFC, or a Sequence of no more than NFC. */
 lw_status lw__load_json_normalizer(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* The value of "model": vocabulary, merges and whole_piece. */
 lw_status lw__load_json_model(lw__vocab *vocab, lw__json *json, lw_error *err);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The normalizer of a tokenizer.json: none, which may be written as a Sequence of none.
+ * The normalizer of a tokenizer.json: none or NFC, either of them alone or in a Sequence.
  */
 #include "base/error.h"
 #include "tokenize/load_json.h"
 
 typedef struct normalizer {
     lw_str type;
-    lw_str inner; /* the type of the first of a Sequence */
+    lw_str inner; /* the type of the first of a Sequence that is not NFC */
+    bool has_nfc;
     lw_str unknown;
     bool is_sequence;
 } normalizer;
@@ -34,7 +35,9 @@ static void read_members(lw__json *json, normalizer *out)
     if (lw__json_enter(json, '[')) {
         while (lw__json_next(json)) {
             lw_str type = read_type(json);
-            out->inner = out->inner.bytes == 0 ? type : out->inner;
+            bool is_nfc = lw__json_is(type, "NFC");
+            out->has_nfc = out->has_nfc || is_nfc;
+            out->inner = out->inner.bytes == 0 && !is_nfc ? type : out->inner;
         }
     }
 }
@@ -64,11 +67,13 @@ lw_status lw__load_json_normalizer(lw__vocab *vocab, lw__json *json, lw_error *e
     if (json->fault != NULL) {
         return LW_OK;
     }
-    if (!lw__json_is(found.type, "Sequence") || !found.is_sequence) {
-        return lw__load_json_refuse(vocab, "normalizer", found.type, "null", err);
+    bool is_nfc = lw__json_is(found.type, "NFC") && !found.is_sequence;
+    if (!is_nfc && (!lw__json_is(found.type, "Sequence") || !found.is_sequence)) {
+        return lw__load_json_refuse(vocab, "normalizer", found.type, "null or NFC", err);
     }
     lw_str wrong = found.inner.bytes > 0 ? found.inner : found.unknown;
+    vocab->nfc = is_nfc || found.has_nfc;
     return wrong.bytes == 0
                ? LW_OK
-               : lw__load_json_refuse(vocab, "normalizer.normalizers", wrong, "none", err);
+               : lw__load_json_refuse(vocab, "normalizer.normalizers", wrong, "NFC or none", err);
 }

@@ -166,7 +166,7 @@ static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
         LW__TRY(lw__matcher_fill(&matchers[i], &tokenizer->vocab, i == 1, tokenizer->special_text,
                                  err));
     }
-    if (matchers[0].count == 0) {
+    if (matchers[0].count == 0 && !tokenizer->vocab.nfc) {
         /* One round says the same, whichever it is. */
         matchers[0] = matchers[1];
         memset(&matchers[1], 0, sizeof matchers[1]);

@@ -70,6 +70,7 @@ typedef struct lw__vocab {
 
     lw__split_rules rules;
     bool add_prefix_space;
+    bool nfc;         /* text between added tokens is normalized first */
     bool merge_ranks; /* there are no merges: ids are ranks, and say what merges */
     bool whole_piece; /* a piece that is a token is that token, whatever the merges say */
 } lw__vocab;

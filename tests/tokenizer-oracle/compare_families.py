@@ -10,7 +10,7 @@ import tempfile
 
 import tiktoken
 import tokenizers
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, normalizers
 
 import texts
 from compare import (CL100K, Comparison, compare_documents, hf_model, hf_reference, hf_tokenizer,
@@ -124,6 +124,25 @@ def qwen(run, folder, scratch, corpus):
     compare_form(run, "qwen", hf_tokenizer(hf_model(ranks), CL100K % ""), scratch, corpus)
 
 
+def nfc(run, folder, scratch, corpus):
+    """Qwen's tokenizer.json asks for normalization; a part of its vocabulary is enough here."""
+    ranks = read_ranks(os.path.join(folder, "qwen.tiktoken"))
+    model = hf_model({token: rank for token, rank in ranks.items() if rank < 3000})
+    tokenizer = hf_tokenizer(model, CL100K % "")
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.add_special_tokens(["<|im_end|>"])
+    tokenizer.add_tokens(["<tool_call>"])  # found in the normalized text
+    ours = ["--path", saved(tokenizer, scratch, "nfc.tokenizer.json"), "--special-text"]
+    reference = hf_reference(tokenizer)
+    run("nfc: code points alone", ours, reference, texts.alone())
+    for before, after in (("a", "\u0301\u0323b"), ("\u0323", "\u0345\u1161\u11a8"), ("\u1100", "\u0301")):
+        run("nfc: code points between %a and %a" % (before, after), ours, reference,
+            [before + c + after for c in texts.alone(texts.LAST_CLASS)])
+    run("nfc: letters and marks", ours, reference, texts.marked(200000, 14, ["<|im_end|>", "<tool_call>"]))
+    run("nfc: long runs", ours, reference, ["a" + "\u0301\u0323" * 50000, "\u0301" * 50000, "e\u0301" * 50000])
+    compare_documents(run, "nfc", ours, reference, corpus, DOCUMENT_BYTES / 2)
+
+
 def qwen3_6(run, folder, scratch, corpus):
     path = os.path.join(folder, "qwen3_6.tiktoken")
     ranks = read_ranks(path)
@@ -156,7 +175,7 @@ def deepseek(run, folder, scratch, corpus):
         added + texts.mixed(20000, 12, added[:20] * 3 + added[-20:] * 3))
 
 
-FAMILIES = {"o200k": o200k, "llama3": llama3, "qwen": qwen, "deepseek": deepseek, "tekken": tekken,
+FAMILIES = {"o200k": o200k, "llama3": llama3, "qwen": qwen, "nfc": nfc, "deepseek": deepseek, "tekken": tekken,
             "llama4": llama4, "qwen3_6": qwen3_6}
 
 

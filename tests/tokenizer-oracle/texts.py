@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import random
+import unicodedata
 
 CONTEXTS = [("a", "b"), (" ", "1"), ("1", "23"), ("'", "s"), ("A?", "'s"), ("!", " x"), ("\n", " "),
             ("  ", "  "), ("x ", "! "), ("!", "\r\n\n"), ("\t", "'LL")]
@@ -62,6 +63,17 @@ def short(length):
         last = [text + c for text in last for c in KINDS]
         found += last
     return found
+
+
+def marked(count, seed, extra=()):
+    """Letters with up to five marks, of all that there are; some join and some do not."""
+    generator = random.Random(seed)
+    marks = [chr(c) for c in scalars() if unicodedata.combining(chr(c))]
+    marks += ["\u0301", "\u0323", "\u0308", "\u0304", "\u0345"] * 100
+    bases = list("aeoAEs;가각ἀéệか") + ["\u1100", "\u1161", "\u11a8", "\u0915", "\u09c7", "\u0b47", "\u1025",
+                                     "\u0dd9", "\U0001d160", "\u0344", "\u212b", "\uf900"] + list(extra)
+    return ["".join(generator.choice(bases) + "".join(generator.choices(marks, k=generator.choice([0, 0, 1, 1, 2, 5])))
+                    for _ in range(generator.randint(1, 6))) for _ in range(count)]
 
 
 def decoded(text):
