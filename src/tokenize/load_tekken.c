@@ -40,6 +40,9 @@ static const char *const older_specials[] = {"<unk>",
                                              "[/SYSTEM_PROMPT]",
                                              "[TOOL_CONTENT]"};
 
+/* Each is compared with those before it; files have some 1,000. */
+#define SPECIALS_LIMIT (1 << 14)
+
 #define OLDER_SPECIALS (sizeof older_specials / sizeof older_specials[0])
 
 typedef struct entry {
@@ -218,13 +221,13 @@ static lw_status check_counts(const lw__vocab *vocab, const tekken *found, lw_er
 {
     lw__place place = {.path = vocab->path};
     int64_t named = found->lists_specials ? entry_count(&found->listed) : (int64_t)OLDER_SPECIALS;
-    if (found->specials < named || found->specials > found->vocabulary ||
-        found->vocabulary > LW__VOCAB_LIMIT) {
+    if (found->specials < named || found->specials > SPECIALS_LIMIT ||
+        found->specials > found->vocabulary || found->vocabulary > LW__VOCAB_LIMIT) {
         return lw__vocab_fail(err, LW_E_CORRUPT, &place,
-                              "config: %lld special tokens of %lld, expected at least %lld, and at "
-                              "most %d tokens",
+                              "config: %lld special tokens of %lld, expected %lld to %d of at most "
+                              "%d",
                               (long long)found->specials, (long long)found->vocabulary,
-                              (long long)named, LW__VOCAB_LIMIT);
+                              (long long)named, SPECIALS_LIMIT, LW__VOCAB_LIMIT);
     }
     if (found->vocabulary - found->specials > entry_count(&found->ranked)) {
         return lw__vocab_fail(err, LW_E_CORRUPT, &place, "vocab: %lld tokens, expected %lld",

@@ -26,7 +26,7 @@ static bool is_cjk(uint32_t code)
 }
 
 /* The character at p; nothing at all at the end of the text and at walls. */
-static lw__rune rune_at(cursor p, cursor end)
+static inline lw__rune rune_at(cursor p, cursor end)
 {
     if (p == end) {
         return (lw__rune){.set = WALL, .bytes = 0};
@@ -47,12 +47,14 @@ static lw__rune rune_at(cursor p, cursor end)
 
 static cursor run(cursor p, cursor end, unsigned set)
 {
-    lw__rune next = rune_at(p, end);
-    while ((next.set & set) != 0) {
+    for (;;) {
+        p = lw__split_ascii_run(p, end, set);
+        lw__rune next = rune_at(p, end);
+        if ((next.set & set) == 0) {
+            return p;
+        }
         p += next.bytes;
-        next = rune_at(p, end);
     }
-    return p;
 }
 
 static bool is_ascii_letter(unsigned char byte)

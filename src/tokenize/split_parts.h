@@ -43,17 +43,29 @@ static inline lw__rune lw__split_rune(lw__cursor p, lw__cursor end)
     return (lw__rune){.set = 1u << lw__unicode_kind(wide.code), .bytes = wide.bytes};
 }
 
-/* The end of the run of characters of the set that starts at p; p when there is none. */
+/* The end of the run of ASCII characters of the set that starts at p; p when there is none. */
+static inline lw__cursor lw__split_ascii_run(lw__cursor p, lw__cursor end, unsigned set)
+{
+    while (p < end && *p < 0x80 && (set >> lw__kind_ascii[*p] & 1) != 0) {
+        p++;
+    }
+    return p;
+}
+
+/* The same of all characters of the set. */
 static inline lw__cursor lw__split_run(lw__cursor p, lw__cursor end, unsigned set)
 {
-    while (p < end) {
+    for (;;) {
+        p = lw__split_ascii_run(p, end, set);
+        if (p == end || *p < 0x80) {
+            return p;
+        }
         lw__rune next = lw__split_rune(p, end);
         if ((next.set & set) == 0) {
-            break;
+            return p;
         }
         p += next.bytes;
     }
-    return p;
 }
 
 /* The end of the line ends at p. */

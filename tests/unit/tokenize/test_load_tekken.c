@@ -86,7 +86,8 @@ static void test_load_tekken__refusals(void **state)
     fails(CONFIG("v11", 295, 30), "", LW_E_UNSUPPORTED, "special_tokens: missing, expected a list");
     fails(CONFIG("v3", 295, 30), ", \"x\": 1", LW_E_UNSUPPORTED, "field: x, expected");
     fails(CONFIG("v3", 295, 19), "", LW_E_CORRUPT,
-          "19 special tokens of 295, expected at least 20");
+          "19 special tokens of 295, expected 20 to 16384");
+    fails(CONFIG("v3", 99999, 99998), "", LW_E_CORRUPT, "99998 special tokens of 99999, expected");
     fails(CONFIG("v3", 29, 30), "", LW_E_CORRUPT, "30 special tokens of 29, expected");
     fails(CONFIG("v3", 9999999, 30), "", LW_E_CORRUPT, "of 9999999, expected");
     fails(CONFIG("v3", 296, 30), "", LW_E_CORRUPT, "vocab: 265 tokens, expected 266");
