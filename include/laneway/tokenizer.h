@@ -18,7 +18,7 @@ typedef struct lw_tokenizer_options {
     size_t struct_size;
     const char *path;      /* of the file; NULL with a name */
     const char *name;      /* "bytes"; NULL with a path */
-    const char *pattern;   /* for .tiktoken files; else NULL */
+    const char *pattern;   /* for ranks in .tiktoken form; else NULL */
     const char *bos;       /* NULL: none; "": the vocabulary's own; else its text */
     const char *eos;       /* the same */
     uint32_t special_text; /* 1: text that looks like a special token becomes that token */

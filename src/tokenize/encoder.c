@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/model.h"
+#include "tokenize/nfc.h"
 #include "tokenize/piece_cache.h"
 
 #define PIECES 256 /* cut at a time: enough to keep the splitter's loop hot, few enough for L1 */
@@ -26,6 +27,7 @@ struct lw__encoder {
     lw__bpe_scratch scratch;
     unsigned char *prefixed; /* a segment with a space put before it */
     size_t prefixed_capacity;
+    lw__nfc nfc;
     size_t ends[PIECES];
     lookup lookups[PIECES];
 };
@@ -83,6 +85,7 @@ void lw__encoder_destroy(lw__encoder *encoder)
     lw__cache_reset(&encoder->cache);
     lw__bpe_scratch_reset(&encoder->scratch);
     lw__free(encoder->prefixed);
+    lw__nfc_reset(&encoder->nfc);
     lw__free(encoder);
 }
 
@@ -217,12 +220,28 @@ static lw_status put_id(lw__arena *arena, int32_t id, lw_error *err)
     return LW_OK;
 }
 
-/* Finds the added tokens of one round; what lies between goes to the next round. */
+static lw_status normalize(lw__encoder *encoder, span *text, lw_error *err)
+{
+    lw_str given = {.data = (const char *)text->data, .bytes = text->bytes};
+    lw_str normal = given;
+    LW__TRY(lw__nfc_normalize(&encoder->nfc, given, &normal, err));
+    *text = (span){.data = (const unsigned char *)normal.data, .bytes = normal.bytes};
+    return LW_OK;
+}
+
+/* Finds the added tokens of one round; what lies between goes to the next round. The second is that
+ * of the normalized text. */
 static lw_status encode_round(lw__encoder *encoder, size_t round, span text, lw__arena *arena,
                               lw_error *err)
 {
-    if (round == LW__ROUNDS || encoder->tokenizer->matchers[round].count == 0) {
+    if (round == LW__ROUNDS) {
         return encode_segment(encoder, text, arena, err);
+    }
+    if (round == 1 && encoder->tokenizer->vocab.nfc) {
+        LW__TRY(normalize(encoder, &text, err));
+    }
+    if (encoder->tokenizer->matchers[round].count == 0) {
+        return encode_round(encoder, round + 1, text, arena, err);
     }
     const lw__matcher *matcher = &encoder->tokenizer->matchers[round];
     size_t taken = 0;

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "tokenize/nfc.h"
 
 typedef struct listed {
     int64_t id;
@@ -23,6 +24,7 @@ typedef struct listed {
 typedef struct document {
     bool has_model;
     bool has_rules;
+    lw__ends ends;
     size_t added_count;
     lw__bytes storage; /* of type listed */
 } document;
@@ -251,7 +253,7 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         return lw__load_json_null(vocab, json, "padding", err);
     }
     if (lw__json_is(key, "normalizer")) {
-        return lw__load_json_null(vocab, json, "normalizer", err);
+        return lw__load_json_normalizer(vocab, json, err);
     }
     if (lw__json_is(key, "added_tokens")) {
         return read_added(vocab, json, out, err);
@@ -264,11 +266,33 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         out->has_model = true;
         return lw__load_json_model(vocab, json, err);
     }
-    if (lw__json_is(key, "post_processor") || lw__json_is(key, "decoder")) {
-        lw__json_skip(json); /* BOS and EOS are options here; decoding is not done */
+    if (lw__json_is(key, "post_processor")) {
+        lw__load_json_post_processor(json, &out->ends);
+        return LW_OK;
+    }
+    if (lw__json_is(key, "decoder")) {
+        lw__json_skip(json);
         return LW_OK;
     }
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
+}
+
+/* Tokens that are looked for in normalized text would have to be normalized themselves. */
+static lw_status check_normal(const lw__vocab *vocab, lw_error *err)
+{
+    lw__nfc nfc = {.capacity = 0};
+    lw_status status = LW_OK;
+    for (size_t i = 0; i < vocab->added_count && status == LW_OK; i++) {
+        lw_str text = lw__vocab_text(vocab, vocab->added[i].id);
+        lw_str normal = text;
+        status = vocab->added[i].normalized ? lw__nfc_normalize(&nfc, text, &normal, err) : LW_OK;
+        if (status == LW_OK && normal.data != text.data) {
+            status = lw__load_json_refuse(vocab, "added_tokens.normalized", text,
+                                          "false, as the text is not in the normal form", err);
+        }
+    }
+    lw__nfc_reset(&nfc);
+    return status;
 }
 
 static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
@@ -285,7 +309,8 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         memcpy(&item, found->storage.data + place.at * sizeof item, sizeof item);
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
-    return LW_OK;
+    lw__load_json_use_ends(vocab, &found->ends);
+    return vocab->nfc ? check_normal(vocab, err) : LW_OK;
 }
 
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)

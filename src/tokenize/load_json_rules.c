@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pre_tokenizer of a tokenizer.json: ByteLevel with its own pattern, or a Sequence of a Split
- * by a known pattern and ByteLevel without.
+ * by a known pattern and ByteLevel without, or that of DeepSeek, which has three Splits.
  *
  * A pattern is known by its exact text, as read by the engine of that library: the same text can
  * mean something else to another engine ("{1,3}+" is possessive in one, a repeat in the other).
@@ -17,6 +17,10 @@ typedef struct pattern {
 } pattern;
 
 #define CONTRACTIONS "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define WORD_PREFIX  "[^\\r\\n\\p{L}\\p{N}]?"
+#define UPPER        "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER        "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define SLASHED      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*"
 #define SPACES       "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
 static const pattern patterns[] = {
@@ -30,7 +34,27 @@ static const pattern patterns[] = {
     {"'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| "
      "?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+",
      {.family = LW__SPLIT_CL100K, .digits = 3}},
+    {WORD_PREFIX UPPER "*" LOWER "+" CONTRACTIONS "?|" WORD_PREFIX UPPER "+" LOWER "*" CONTRACTIONS
+                       "?|\\p{N}{1,3}" SLASHED SPACES,
+     {.family = LW__SPLIT_O200K, .digits = 3}},
+    {WORD_PREFIX UPPER "*" LOWER "+|" WORD_PREFIX UPPER "+" LOWER "*|\\p{N}" SLASHED SPACES,
+     {.family = LW__SPLIT_TEKKEN, .digits = 1}},
+    {CONTRACTIONS "|" WORD_PREFIX
+                  "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" SPACES,
+     {.family = LW__SPLIT_QWEN3_6, .digits = 1}},
 };
+
+/* DeepSeek's, one after the other. The line ends in them are characters, and the second is made of
+ * U+4E00-9FA5, U+3040-309F and U+30A0-30FF. */
+static const char *const deepseek_patterns[] = {
+    "\\p{N}{1,3}",
+    "[\xE4\xB8\x80-\xE9\xBE\xA5\xE3\x81\x80-\xE3\x82\x9F\xE3\x82\xA0-\xE3\x83\xBF]+",
+    "[!\"#$%&'()*+,\\-./"
+    ":;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+    "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+};
+
+#define DEEPSEEK_SPLITS (sizeof deepseek_patterns / sizeof deepseek_patterns[0])
 
 enum { UNSET = -1 };
 
@@ -47,8 +71,8 @@ typedef struct part {
 } part;
 
 typedef struct parts {
-    part items[2];
-    size_t count; /* of the file; only two are kept */
+    part items[DEEPSEEK_SPLITS + 1];
+    size_t count; /* of the file; no more than that are kept */
 } parts;
 
 static void read_pattern(lw__json *json, part *out)
@@ -112,7 +136,7 @@ static void read_member(lw__json *json, parts *out)
             }
         }
     }
-    if (out->count < 2) {
+    if (out->count < DEEPSEEK_SPLITS + 1) {
         out->items[out->count] = item;
     }
     out->count++;
@@ -173,25 +197,53 @@ static bool keeps_matches(const part *split)
            (lw__json_is(split->behavior, "Removed") && split->invert == 1);
 }
 
-static lw_status use_split(lw__vocab *vocab, const part *split, lw_error *err)
+static lw_status check_split(const lw__vocab *vocab, const part *split, lw_error *err)
 {
     LW__TRY(check_unknown(vocab, split, err));
     if (!lw__json_is(split->type, "Split")) {
         return refuse(vocab, "pre_tokenizer.pretokenizers", split->type, "Split first", err);
     }
-    if (!keeps_matches(split)) {
-        return refuse(vocab, "pre_tokenizer.behavior", split->behavior,
-                      "Isolated, or Removed with invert", err);
-    }
+    return keeps_matches(split) ? LW_OK
+                                : refuse(vocab, "pre_tokenizer.behavior", split->behavior,
+                                         "Isolated, or Removed with invert", err);
+}
+
+static lw_status refuse_pattern(const lw__vocab *vocab, const part *split, lw_error *err)
+{
+    lw_str found = split->regex.data != NULL ? split->regex : split->string;
+    return refuse(vocab, "pre_tokenizer.pattern", found,
+                  "the regex of gpt2, cl100k (1 or up to 3 digits), o200k, tekken, qwen3_6 or "
+                  "deepseek",
+                  err);
+}
+
+static lw_status use_split(lw__vocab *vocab, const part *split, lw_error *err)
+{
+    LW__TRY(check_split(vocab, split, err));
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         if (lw__json_is(split->regex, patterns[i].text)) {
             vocab->rules = patterns[i].rules;
             return LW_OK;
         }
     }
-    lw_str found = split->regex.data != NULL ? split->regex : split->string;
-    return refuse(vocab, "pre_tokenizer.pattern", found,
-                  "the regex of GPT-2, or of cl100k with 1 or up to 3 digits", err);
+    return refuse_pattern(vocab, split, err);
+}
+
+/* These leave gaps, which Removed with invert would drop. */
+static lw_status use_deepseek(lw__vocab *vocab, const parts *inner, lw_error *err)
+{
+    for (size_t i = 0; i < DEEPSEEK_SPLITS; i++) {
+        const part *split = &inner->items[i];
+        LW__TRY(check_split(vocab, split, err));
+        if (!lw__json_is(split->behavior, "Isolated")) {
+            return refuse(vocab, "pre_tokenizer.behavior", split->behavior, "Isolated", err);
+        }
+        if (!lw__json_is(split->regex, deepseek_patterns[i])) {
+            return refuse_pattern(vocab, split, err);
+        }
+    }
+    vocab->rules = (lw__split_rules){.family = LW__SPLIT_DEEPSEEK, .digits = 3};
+    return check_byte_level(vocab, &inner->items[DEEPSEEK_SPLITS], false, err);
 }
 
 static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inner, lw_error *err)
@@ -205,6 +257,9 @@ static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inn
     LW__TRY(check_unknown(vocab, outer, err));
     if (inner->count == 1) {
         return use_parts(vocab, &inner->items[0], &(parts){.count = 0}, err);
+    }
+    if (inner->count == DEEPSEEK_SPLITS + 1) {
+        return use_deepseek(vocab, inner, err);
     }
     if (inner->count != 2) {
         char count[24];

@@ -1,90 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * *.tiktoken: a line for each token, its bytes in base64, a space, its rank. The rank is the id.
+ * *.tiktoken: a line for each token, its bytes in base64, a space, its rank. The rank is the id. Some
+ * models bring this form under the name tokenizer.model.
  *
- * The file holds neither pattern nor special tokens. For the published encodings both follow from
- * the file's name; any other file needs a pattern and has no special tokens.
+ * The file holds neither pattern nor special tokens: encodings.h says where they come from.
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "tokenize/vocab.h"
-
-typedef struct special {
-    const char *text;
-    int32_t id;
-} special;
-
-typedef struct encoding {
-    const char *file;
-    const char *pattern;
-    special specials[6]; /* ends at a NULL text */
-} encoding;
-
-static const encoding encodings[] = {
-    {"gpt2.tiktoken", "gpt2", {{"<|endoftext|>", 50256}}},
-    {"r50k_base.tiktoken", "gpt2", {{"<|endoftext|>", 50256}}},
-    {"p50k_base.tiktoken", "gpt2", {{"<|endoftext|>", 50256}}},
-    {"cl100k_base.tiktoken",
-     "cl100k",
-     {{"<|endoftext|>", 100257},
-      {"<|fim_prefix|>", 100258},
-      {"<|fim_middle|>", 100259},
-      {"<|fim_suffix|>", 100260},
-      {"<|endofprompt|>", 100276}}},
-};
-
-static const encoding *encoding_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *file = slash == NULL ? path : slash + 1;
-    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
-        if (strcmp(file, encodings[i].file) == 0) {
-            return &encodings[i];
-        }
-    }
-    return NULL;
-}
-
-static int sextet(unsigned char digit)
-{
-    if (digit >= 'A' && digit <= 'Z') {
-        return digit - 'A';
-    }
-    if (digit >= 'a' && digit <= 'z') {
-        return digit - 'a' + 26;
-    }
-    if (digit >= '0' && digit <= '9') {
-        return digit - '0' + 52;
-    }
-    return digit == '+' ? 62 : digit == '/' ? 63 : -1;
-}
-
-/* Decodes four digits at a time in place; -1 when the text is not padded base64. */
-static ptrdiff_t base64_decode(unsigned char *text, size_t count)
-{
-    if (count == 0 || count % 4 != 0) {
-        return -1;
-    }
-    size_t padding = (size_t)(text[count - 1] == '=') +
-                     (size_t)(text[count - 1] == '=' && text[count - 2] == '=');
-    size_t out = 0;
-    for (size_t in = 0; in < count; in += 4) {
-        uint32_t bits = 0;
-        for (size_t i = 0; i < 4; i++) {
-            int value = in + i < count - padding ? sextet(text[in + i]) : 0;
-            if (value < 0) {
-                return -1;
-            }
-            bits = bits << 6 | (uint32_t)value;
-        }
-        text[out++] = (unsigned char)(bits >> 16);
-        text[out++] = (unsigned char)(bits >> 8);
-        text[out++] = (unsigned char)bits;
-    }
-    return (ptrdiff_t)(out - padding);
-}
+#include "tokenize/base64.h"
+#include "tokenize/encodings.h"
 
 /* The number in [text, end); -1 when it is none or over any limit. */
 static int64_t rank_of(const unsigned char *text, const unsigned char *end)
@@ -110,7 +36,7 @@ static lw_status put_line(lw__vocab *vocab, unsigned char *line, unsigned char *
         return lw__vocab_fail(err, LW_E_CORRUPT, place,
                               "no space, expected a token in base64, a space and its rank");
     }
-    ptrdiff_t bytes = base64_decode(line, (size_t)(space - line));
+    ptrdiff_t bytes = lw__base64_decode(line, (size_t)(space - line));
     if (bytes <= 0) {
         return lw__vocab_fail(err, LW_E_CORRUPT, place, "bad base64, expected a token");
     }
@@ -143,35 +69,29 @@ static lw_status put_lines(lw__vocab *vocab, lw__bytes *file, lw_error *err)
     return LW_OK;
 }
 
-static lw_status put_specials(lw__vocab *vocab, const encoding *known, lw_error *err)
+/* Settles the pattern and the rules; *known is the encoding that brings special tokens, if any. */
+static lw_status choose(lw__vocab *vocab, const char **pattern, const lw__encoding **known,
+                        lw_error *err)
 {
     lw__place place = {.path = vocab->path};
-    for (const special *s = known->specials; s->text != NULL; s++) {
-        lw_str text = {.data = s->text, .bytes = strlen(s->text)};
-        lw__added added = {.id = s->id, .special = true};
-        LW__TRY(lw__vocab_put_aside(vocab, s->id, text, &place, err));
-        LW__TRY(lw__vocab_put_added(vocab, &added, err));
-    }
-    return LW_OK;
-}
-
-static lw_status choose_rules(lw__vocab *vocab, const encoding *known, const char *pattern,
-                              lw_error *err)
-{
-    lw__place place = {.path = vocab->path};
-    if (pattern == NULL && known == NULL) {
+    *known = lw__encoding_of_file(vocab->path);
+    if (*pattern == NULL && *known == NULL) {
         return lw__vocab_fail(err, LW_E_INVALID, &place,
-                              "no pattern, expected tokenizer.pattern to be gpt2 or cl100k");
+                              "no pattern, expected tokenizer.pattern to be " LW__SPLIT_NAMES);
     }
-    if (pattern != NULL && known != NULL && strcmp(pattern, known->pattern) != 0) {
+    if (*pattern != NULL && *known != NULL && strcmp(*pattern, (*known)->pattern) != 0) {
         return lw__vocab_fail(err, LW_E_INVALID, &place, "pattern \"%.32s\", expected \"%s\"",
-                              pattern, known->pattern);
+                              *pattern, (*known)->pattern);
     }
-    if (!lw__split_rules_named(known != NULL ? known->pattern : pattern, &vocab->rules)) {
-        return lw__vocab_fail(err, LW_E_INVALID, &place,
-                              "pattern \"%.32s\", expected gpt2 or cl100k", pattern);
+    if (*known == NULL) {
+        *known = lw__encoding_of_pattern(*pattern);
+    } else {
+        *pattern = (*known)->pattern;
     }
-    return LW_OK;
+    return lw__split_rules_named(*pattern, &vocab->rules)
+               ? LW_OK
+               : lw__vocab_fail(err, LW_E_INVALID, &place,
+                                "pattern \"%.32s\", expected " LW__SPLIT_NAMES, *pattern);
 }
 
 /* Whether a token holds a line end and then the first byte of another white space character. */
@@ -190,10 +110,26 @@ static bool joins_newline_and_space(const lw__vocab *vocab)
     return false;
 }
 
+bool lw__load_tiktoken_is(const char *path)
+{
+    lw_error ignored;
+    lw__bytes file;
+    lw__bytes_init(&file);
+    bool is = false;
+    if (lw__vocab_read(path, &file, &ignored) == LW_OK && file.count > 0) {
+        unsigned char *end = memchr(file.data, '\n', file.count);
+        end = end == NULL ? file.data + file.count : end;
+        unsigned char *space = memchr(file.data, ' ', (size_t)(end - file.data));
+        is = space != NULL && lw__base64_decode(file.data, (size_t)(space - file.data)) > 0;
+    }
+    lw__bytes_reset(&file);
+    return is;
+}
+
 lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err)
 {
-    const encoding *known = encoding_of(vocab->path);
-    LW__TRY(choose_rules(vocab, known, pattern, err));
+    const lw__encoding *known = NULL;
+    LW__TRY(choose(vocab, &pattern, &known, err));
     lw__bytes file;
     lw__bytes_init(&file);
     lw_status status = lw__vocab_read(vocab->path, &file, err);
@@ -206,7 +142,6 @@ lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err
     vocab->merge_ranks = true;
     /* Where no token could span the cut, the pieces differ from the older pattern's, never the
      * ids; then the older rule is used, so that equal tokenizers have equal fingerprints. */
-    vocab->rules.trailing_whole =
-        vocab->rules.family == LW__SPLIT_CL100K && joins_newline_and_space(vocab);
-    return known == NULL ? LW_OK : put_specials(vocab, known, err);
+    vocab->rules.trailing_whole = strcmp(pattern, "cl100k") == 0 && joins_newline_and_space(vocab);
+    return known == NULL ? LW_OK : lw__encoding_put_specials(vocab, known, err);
 }

@@ -189,6 +189,9 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     for (size_t i = 0; i < LW__ROUNDS; i++) {
         write_matcher(&out, &tokenizer->matchers[i]);
     }
+    if (vocab->nfc) {
+        lw__bytes_put_text(&out, "nfc", 3);
+    }
     size_t bytes = out.count;
     bool failed = out.failed;
     tokenizer->fingerprint = failed ? 0 : (uint64_t)XXH3_64bits(out.data, out.count);

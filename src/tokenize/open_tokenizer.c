@@ -8,25 +8,35 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/folder.h"
 #include "tokenize/model.h"
 
 enum { BYTES_BOS = 256, BYTES_EOS = 257, BYTES_VOCABULARY = 258 };
 
-/* A boundary token and the names it goes by, the first that is there wins. */
+/* A boundary token and the names it goes by, the first that is there wins; one that the file itself
+ * puts there comes before all names. */
 typedef struct boundary {
     const char *option;
     const char *what;
     const char *names[8]; /* ends at NULL */
 } boundary;
 
+/* Written with U+FF5C and U+2581. */
+#define DEEPSEEK_BOS                                                                               \
+    "<\xEF\xBD\x9C"                                                                                \
+    "begin\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"
+#define DEEPSEEK_EOS                                                                               \
+    "<\xEF\xBD\x9C"                                                                                \
+    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"
+
 static const boundary eos_boundary = {
     "tokenizer.eos",
     "end-of-text token",
-    {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>"}};
+    {"<|endoftext|>", "<|end_of_text|>", "</s>", "<eos>", "<|eos|>", DEEPSEEK_EOS}};
 static const boundary bos_boundary = {
     "tokenizer.bos",
     "begin-of-text token",
-    {"<|begin_of_text|>", "<s>", "<bos>", "<|bos|>", "<|startoftext|>"}};
+    {"<|begin_of_text|>", "<s>", "<bos>", "<|bos|>", "<|startoftext|>", DEEPSEEK_BOS}};
 /* GPT-2 was trained with one token as both. */
 static const boundary bos_boundary_gpt2 = {
     "tokenizer.bos",
@@ -94,6 +104,11 @@ static lw_status find_boundary(const lw__tokenizer *tokenizer, const boundary *w
                                    "%s names (special tokens there: %s)",
                                    vocab->path, name, wanted->option, specials);
     }
+    bool is_bos = wanted != &eos_boundary;
+    if (is_bos ? vocab->has_bos : vocab->has_eos) {
+        *id = is_bos ? vocab->bos : vocab->eos;
+        return LW_OK;
+    }
     for (size_t i = 0; wanted->names[i] != NULL && *id < 0; i++) {
         lw_str text = {.data = wanted->names[i], .bytes = strlen(wanted->names[i])};
         *id = lw__vocab_find_added(vocab, text);
@@ -108,25 +123,34 @@ static bool ends_with(const char *text, const char *end)
     return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
-static lw_status load(lw__vocab *vocab, const lw__tokenizer_options *options, lw_error *err)
+/* By the file's name: tekken.json, tekken_240911.json. */
+static bool is_tekken(const char *path)
 {
-    lw__place place = {.path = options->path};
-    vocab->path = options->path;
-    if (ends_with(options->path, ".tiktoken")) {
+    const char *slash = strrchr(path, '/');
+    return strstr(slash == NULL ? path : slash, "tekken") != NULL &&
+           !ends_with(path, "tokenizer.json");
+}
+
+static lw_status load(lw__vocab *vocab, const char *path, const lw__tokenizer_options *options,
+                      lw_error *err)
+{
+    lw__place place = {.path = path};
+    vocab->path = path;
+    if (ends_with(path, ".tiktoken") || (ends_with(path, ".model") && lw__load_tiktoken_is(path))) {
         return lw__load_tiktoken(vocab, options->pattern, err);
     }
     if (options->pattern != NULL) {
         return lw__vocab_fail(err, LW_E_INVALID, &place,
-                              "pattern \"%.32s\", expected none but for a .tiktoken file",
+                              "pattern \"%.32s\", expected none but for ranks in .tiktoken form",
                               options->pattern);
     }
-    if (lw__load_bpe_is_half(options->path)) {
+    if (lw__load_bpe_is_half(path)) {
         return lw__load_bpe(vocab, err);
     }
-    if (ends_with(options->path, ".json")) {
-        return lw__load_tokenizer_json(vocab, err);
+    if (ends_with(path, ".json")) {
+        return is_tekken(path) ? lw__load_tekken(vocab, err) : lw__load_tokenizer_json(vocab, err);
     }
-    if (ends_with(options->path, ".model")) {
+    if (ends_with(path, ".model")) {
         return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
                               "a .model file, expected a byte-level BPE vocabulary");
     }
@@ -142,7 +166,7 @@ static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
         LW__TRY(lw__matcher_fill(&matchers[i], &tokenizer->vocab, i == 1, tokenizer->special_text,
                                  err));
     }
-    if (matchers[0].count == 0) {
+    if (matchers[0].count == 0 && !tokenizer->vocab.nfc) {
         /* One round says the same, whichever it is. */
         matchers[0] = matchers[1];
         memset(&matchers[1], 0, sizeof matchers[1]);
@@ -150,10 +174,10 @@ static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
     return LW_OK;
 }
 
-static lw_status open_file(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
-                           lw_error *err)
+static lw_status open_file(lw__tokenizer *tokenizer, const char *path,
+                           const lw__tokenizer_options *options, lw_error *err)
 {
-    LW__TRY(load(&tokenizer->vocab, options, err));
+    LW__TRY(load(&tokenizer->vocab, path, options, err));
     LW__TRY(lw__model_build(tokenizer, err));
     tokenizer->vocabulary = (int32_t)tokenizer->vocab.limit;
     LW__TRY(fill_matchers(tokenizer, err));
@@ -161,6 +185,20 @@ static lw_status open_file(lw__tokenizer *tokenizer, const lw__tokenizer_options
     const boundary *bos =
         tokenizer->vocab.rules.family == LW__SPLIT_GPT2 ? &bos_boundary_gpt2 : &bos_boundary;
     return find_boundary(tokenizer, bos, options->bos, &tokenizer->bos, err);
+}
+
+static lw_status open_path(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
+                           lw_error *err)
+{
+    lw__bytes path;
+    lw__bytes_init(&path);
+    lw_status status = lw__folder_choose(options->path, &path, err);
+    if (status == LW_OK) {
+        status = open_file(tokenizer, (const char *)path.data, options, err);
+    }
+    tokenizer->vocab.path = NULL;
+    lw__bytes_reset(&path);
+    return status;
 }
 
 static lw_status open_bytes(lw__tokenizer *tokenizer, const lw__tokenizer_options *options,
@@ -201,14 +239,13 @@ static lw_status open_any(lw__tokenizer *tokenizer, const lw__tokenizer_options 
                         options->path == NULL ? "neither a path nor a name" : "a path and a name");
     }
     tokenizer->special_text = options->special_text && options->name == NULL;
-    LW__TRY(options->path != NULL ? open_file(tokenizer, options, err)
+    LW__TRY(options->path != NULL ? open_path(tokenizer, options, err)
                                   : open_bytes(tokenizer, options, err));
     LW__TRY(lw__model_fingerprint(tokenizer, err));
     lw__free(tokenizer->vocab.merges);
     tokenizer->vocab.merges = NULL;
     tokenizer->vocab.merge_count = 0;
     tokenizer->vocab.merge_capacity = 0;
-    tokenizer->vocab.path = NULL;
     return LW_OK;
 }
 

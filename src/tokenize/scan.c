@@ -27,20 +27,24 @@ const uint8_t lw__scan_ascii[256] = {
 #undef S
 #undef H
 
-/* A byte that can not start a character, or a character cut short, is one byte of no class. */
-lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end)
+lw__code lw__scan_code(const unsigned char *p, const unsigned char *end)
 {
-    const lw__char stray = {.class = LW__CLASS_OTHER, .bytes = 1};
     unsigned lead = *p;
     unsigned bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
     if (lead < 0xC2 || lead > 0xF4 || (size_t)(end - p) < bytes) {
-        return stray;
+        return (lw__code){.code = LW__STRAY, .bytes = 1};
     }
     uint32_t code = lead & (0x7Fu >> bytes);
     for (unsigned i = 1; i < bytes; i++) {
         code = code << 6 | (p[i] & 0x3Fu);
     }
-    return (lw__char){.class = lw__unicode_class(code), .bytes = bytes};
+    return (lw__code){.code = code, .bytes = bytes};
+}
+
+lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end)
+{
+    lw__code wide = lw__scan_code(p, end);
+    return (lw__char){.class = lw__unicode_class(wide.code), .bytes = wide.bytes};
 }
 
 lw__spaces lw__scan_spaces(const unsigned char *p, const unsigned char *end)

@@ -20,6 +20,14 @@ typedef struct lw__char {
     unsigned bytes;
 } lw__char;
 
+/* A byte that can not start a character, or a character cut short, is one byte of no class. */
+#define LW__STRAY UINT32_MAX
+
+typedef struct lw__code {
+    uint32_t code;
+    unsigned bytes;
+} lw__code;
+
 typedef struct lw__spaces {
     const unsigned char *end;           /* of the run */
     const unsigned char *last;          /* the start of its last character */
@@ -27,6 +35,7 @@ typedef struct lw__spaces {
 } lw__spaces;
 
 /* The character at p (p < end) that does not start with an ASCII byte. */
+lw__code lw__scan_code(const unsigned char *p, const unsigned char *end);
 lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end);
 /* The run of white space at p, which is not empty. */
 lw__spaces lw__scan_spaces(const unsigned char *p, const unsigned char *end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The GPT-2 and cl100k splitters.
+ * The GPT-2 and cl100k splitters, and the choice among all of them.
  *
  * GPT-2:   's 't 're 've 'm 'll 'd | ?L+ | ?N+ | ?X+ | white space but its last character | white
  *          space. Here " ?" is one optional U+0020 and X is what is no letter, number or space.
@@ -14,50 +14,33 @@
 
 #include <string.h>
 
-#include "tokenize/scan.h"
+#include "tokenize/contraction.h"
+#include "tokenize/split_parts.h"
 
-typedef const unsigned char *cursor;
+typedef lw__cursor cursor;
 
 bool lw__split_rules_named(const char *name, lw__split_rules *rules)
 {
-    if (strcmp(name, "gpt2") == 0) {
-        *rules = (lw__split_rules){.family = LW__SPLIT_GPT2};
-        return true;
-    }
-    if (strcmp(name, "cl100k") == 0) {
-        *rules = (lw__split_rules){.family = LW__SPLIT_CL100K, .digits = 3};
-        return true;
+    static const struct {
+        const char *name;
+        lw__split_rules rules;
+    } named[] = {
+        {"gpt2", {.family = LW__SPLIT_GPT2}},
+        {"cl100k", {.family = LW__SPLIT_CL100K, .digits = 3}},
+        {"o200k", {.family = LW__SPLIT_O200K, .digits = 3}},
+        {"llama3", {.family = LW__SPLIT_CL100K, .digits = 3}},
+        {"llama4", {.family = LW__SPLIT_O200K, .digits = 3}},
+        {"qwen", {.family = LW__SPLIT_CL100K, .digits = 1}},
+        {"qwen3_6", {.family = LW__SPLIT_QWEN3_6, .digits = 1}},
+    };
+
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (strcmp(name, named[i].name) == 0) {
+            *rules = named[i].rules;
+            return true;
+        }
     }
     return false;
-}
-
-/* The end of the contraction whose apostrophe is at p; NULL when there is none. */
-static cursor contraction(cursor p, cursor end, unsigned char fold)
-{
-    if (end - p < 2) {
-        return NULL;
-    }
-    unsigned char first = p[1] | fold;
-    if (first == 's' || first == 'd' || first == 'm' || first == 't') {
-        return p + 2;
-    }
-    if (end - p < 3) {
-        return NULL;
-    }
-    unsigned char second = p[2] | fold;
-    if ((first == 'l' && second == 'l') || ((first == 'v' || first == 'r') && second == 'e')) {
-        return p + 3;
-    }
-    return NULL;
-}
-
-/* The same without regard to case; U+017F (long s, C5 BF) folds to s. */
-static cursor contraction_any_case(cursor p, cursor end)
-{
-    if (end - p >= 3 && p[1] == 0xC5 && p[2] == 0xBF) {
-        return p + 3;
-    }
-    return contraction(p, end, 0x20);
 }
 
 /* White space leaves its last character to what follows, unless nothing does. */
@@ -69,7 +52,7 @@ static cursor spaces_but_last(const lw__spaces *spaces, cursor start, cursor end
 static inline cursor next_gpt2(cursor p, cursor end)
 {
     if (*p == '\'') {
-        cursor cut = contraction(p, end, 0);
+        cursor cut = lw__contraction(p, end, 0);
         if (cut != NULL) {
             return cut;
         }
@@ -85,7 +68,7 @@ static inline cursor next_gpt2(cursor p, cursor end)
     return spaces_but_last(&spaces, p, end);
 }
 
-static cursor number_end(cursor p, cursor end, uint32_t digits)
+cursor lw__split_number(cursor p, cursor end, uint32_t digits)
 {
     while (digits-- > 0 && p < end) {
         lw__char next = lw__scan_char(p, end);
@@ -107,7 +90,7 @@ static cursor symbols_end(cursor p, cursor end)
     return p;
 }
 
-static cursor spaces_cl100k(const lw__split_rules *rules, cursor p, cursor end)
+cursor lw__split_spaces(const lw__split_rules *rules, cursor p, cursor end)
 {
     lw__spaces spaces = lw__scan_spaces(p, end);
     if (rules->trailing_whole && spaces.end == end) {
@@ -124,9 +107,9 @@ static inline cursor next_cl100k(const lw__split_rules *rules, cursor p, cursor 
         return lw__scan_run(body, end, LW__CLASS_LETTER);
     }
     if (first.class == LW__CLASS_NUMBER) {
-        return number_end(p, end, rules->digits);
+        return lw__split_number(p, end, rules->digits);
     }
-    cursor cut = *p == '\'' ? contraction_any_case(p, end) : NULL;
+    cursor cut = *p == '\'' ? lw__contraction_any_case(p, end) : NULL;
     if (cut != NULL) {
         return cut;
     }
@@ -139,7 +122,22 @@ static inline cursor next_cl100k(const lw__split_rules *rules, cursor p, cursor 
             return symbols_end(body + second.bytes, end);
         }
     }
-    return first.class == LW__CLASS_OTHER ? symbols_end(body, end) : spaces_cl100k(rules, p, end);
+    return first.class == LW__CLASS_OTHER ? symbols_end(body, end)
+                                          : lw__split_spaces(rules, p, end);
+}
+
+static lw__split_next *next_of(lw__split_family family)
+{
+    switch (family) {
+    case LW__SPLIT_O200K:
+        return lw__split_next_o200k;
+    case LW__SPLIT_TEKKEN:
+        return lw__split_next_tekken;
+    case LW__SPLIT_QWEN3_6:
+        return lw__split_next_qwen3_6;
+    default:
+        return lw__split_next_deepseek;
+    }
 }
 
 size_t lw__split(const lw__split_rules *rules, const unsigned char *text, size_t bytes, size_t at,
@@ -153,9 +151,15 @@ size_t lw__split(const lw__split_rules *rules, const unsigned char *text, size_t
             p = next_gpt2(p, end);
             ends[count++] = (size_t)(p - text);
         }
-    } else {
+    } else if (rules->family == LW__SPLIT_CL100K) {
         while (p < end && count < room) {
             p = next_cl100k(rules, p, end);
+            ends[count++] = (size_t)(p - text);
+        }
+    } else {
+        lw__split_next *next = next_of(rules->family);
+        while (p < end && count < room) {
+            p = next(rules, p, end);
             ends[count++] = (size_t)(p - text);
         }
     }

@@ -12,15 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum lw__split_family { LW__SPLIT_GPT2, LW__SPLIT_CL100K } lw__split_family;
+typedef enum lw__split_family {
+    LW__SPLIT_GPT2,
+    LW__SPLIT_CL100K, /* Llama 3 and Qwen 1 to 3 too */
+    LW__SPLIT_O200K,  /* Llama 4 too */
+    LW__SPLIT_TEKKEN,
+    LW__SPLIT_QWEN3_6, /* Qwen 3.5 too */
+    LW__SPLIT_DEEPSEEK /* V3 and R1 */
+} lw__split_family;
 
 typedef struct lw__split_rules {
     lw__split_family family;
-    uint32_t digits;     /* cl100k: most characters of a number piece, 1 or 3; GPT-2: 0, no limit */
+    uint32_t digits;     /* most characters of a number piece, 1 or 3; GPT-2: 0, no limit */
     bool trailing_whole; /* cl100k: white space that ends the text is one piece (tiktoken) */
 } lw__split_rules;
 
-/* The rules of a pattern by its name, "gpt2" or "cl100k"; false for any other name. */
+/* The names of the patterns, for messages. */
+#define LW__SPLIT_NAMES "gpt2, cl100k, o200k, llama3, llama4, qwen or qwen3_6"
+
+/* The rules of a pattern by one of those names; false for any other name. */
 bool lw__split_rules_named(const char *name, lw__split_rules *rules);
 
 /*

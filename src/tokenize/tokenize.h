@@ -19,9 +19,9 @@ typedef struct lw__tokenizer lw__tokenizer; /* Shared */
 typedef struct lw__encoder lw__encoder;     /* Confined */
 
 typedef struct lw__tokenizer_options {
-    const char *path; /* tokenizer.json | *.tiktoken | *vocab.bpe | *merges.txt; NULL with a name */
-    const char *name; /* "bytes": ids 0-255, BOS 256, EOS 257; NULL with a path */
-    const char *pattern; /* "gpt2", "cl100k"; for a .tiktoken file, else NULL */
+    const char *path;    /* a file of a known kind or a folder with one; NULL with a name */
+    const char *name;    /* "bytes": ids 0-255, BOS 256, EOS 257; NULL with a path */
+    const char *pattern; /* LW__SPLIT_NAMES; for ranks in .tiktoken form, else NULL */
     const char *bos;     /* NULL: none; "": the vocabulary's own; else the token's text */
     const char *eos;     /* the same */
     bool special_text;   /* text that looks like a special token becomes that token */

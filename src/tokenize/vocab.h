@@ -63,8 +63,14 @@ typedef struct lw__vocab {
     size_t added_count;
     size_t added_capacity;
 
+    int32_t bos; /* what the file puts around a text, if it says so */
+    int32_t eos;
+    bool has_bos;
+    bool has_eos;
+
     lw__split_rules rules;
     bool add_prefix_space;
+    bool nfc;         /* text between added tokens is normalized first */
     bool merge_ranks; /* there are no merges: ids are ranks, and say what merges */
     bool whole_piece; /* a piece that is a token is that token, whatever the merges say */
 } lw__vocab;
@@ -101,8 +107,11 @@ lw_status lw__vocab_read(const char *path, lw__bytes *out, lw_error *err);
 /* The loaders; each fills an empty vocabulary from vocab->path. */
 lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err);
 lw_status lw__load_bpe(lw__vocab *vocab, lw_error *err);
+lw_status lw__load_tekken(lw__vocab *vocab, lw_error *err);
 lw_status lw__load_tokenizer_json(lw__vocab *vocab, lw_error *err);
 
+/* Whether the file begins as a .tiktoken file does, whatever its name. */
+bool lw__load_tiktoken_is(const char *path);
 /* Whether the path names one half of a vocab.bpe + encoder.json pair. */
 bool lw__load_bpe_is_half(const char *path);
 /* Undoes the byte-level alphabet in place; false when a character is not of that alphabet. */

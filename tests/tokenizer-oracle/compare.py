@@ -114,10 +114,11 @@ def two_parts(ranks, token):
         parts[at:at + 2] = [parts[at] + parts[at + 1]]
 
 
-def hf_model(ranks, **options):
+def hf_model(ranks, merges=None, **options):
     alphabet = byte_alphabet()
     text = {token: "".join(alphabet[b] for b in token) for token in ranks}
-    merges = [two_parts(ranks, t) for t in sorted(ranks, key=ranks.get) if len(t) > 1]
+    if merges is None:
+        merges = [two_parts(ranks, t) for t in sorted(ranks, key=ranks.get) if len(t) > 1]
     pairs = [(text[p[0]], text[p[1]]) for p in merges if len(p) == 2]
     return models.BPE({text[t]: r for t, r in ranks.items()}, pairs, **options)
 

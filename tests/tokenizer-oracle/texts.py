@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The texts that are compared: every code point, random mixtures, long runs, real documents."""
+import base64
 import glob
 import json
 import os
 import random
+import unicodedata
 
 CONTEXTS = [("a", "b"), (" ", "1"), ("1", "23"), ("'", "s"), ("A?", "'s"), ("!", " x"), ("\n", " "),
             ("  ", "  "), ("x ", "! "), ("!", "\r\n\n"), ("\t", "'LL")]
@@ -19,6 +21,15 @@ ATOMS = (
     + [".", ",", "!", "?!", "...", "---", "/", "\\", "(", ")", "{", "}", "#", "$", "<|", "|>", "€",
        "->", "==", "//", "\u00ad", "\ud7a4", "\ue000", "\U0010ffff"]
 )
+
+# Letters and marks of the kinds that only some families tell apart.
+MARKED = ["\u0301", "\u0300a", "e\u0301", "\u20dd", "\u093f", "ก", "ั", "ǅ", "ʰ", "ª", "\u3099", "ー", "゛",
+          "・", "龦", "HTMLParser", "fooBar", "ABC", "xY", "Ünï", "!\u0301", "/", "\n/", "${a}", "$x",
+          "\u200d", "\x01", "\x01\x02", "\u00ad", "'S", "'ſ", "'Re", "“q”", "—", "±", "Ⅷ", "ⓐ"]
+
+# One for each kind of character, and those with a rule of their own.
+KINDS = ["A", "a", "ǅ", "한", "中", "あ", "ʰ", "\u0301", "1", " ", "\n", "\u00a0", "!", "±", "/", "'", "s", "ſ",
+         "\u200d", "»"]
 
 RUNS = ["a" * 200000, " " * 200000, "\n" * 100000, "^" * 100000, "ab" * 50000, "中" * 50000,
         "1" * 100000, "'s" * 50000, " \n" * 50000, "a" + " " * 1000 + "b", "x" * 32, "x" * 33, ""]
@@ -43,6 +54,30 @@ def mixed(count, seed, extra=()):
     generator = random.Random(seed)
     atoms = ATOMS + list(extra)
     return ["".join(generator.choices(atoms, k=generator.randint(1, 16))) for _ in range(count)]
+
+
+def short(length):
+    """Every string of up to so many of KINDS."""
+    found, last = [], [""]
+    for _ in range(length):
+        last = [text + c for text in last for c in KINDS]
+        found += last
+    return found
+
+
+def marked(count, seed, extra=()):
+    """Letters with up to five marks, of all that there are; some join and some do not."""
+    generator = random.Random(seed)
+    marks = [chr(c) for c in scalars() if unicodedata.combining(chr(c))]
+    marks += ["\u0301", "\u0323", "\u0308", "\u0304", "\u0345"] * 100
+    bases = list("aeoAEs;가각ἀéệか") + ["\u1100", "\u1161", "\u11a8", "\u0915", "\u09c7", "\u0b47", "\u1025",
+                                     "\u0dd9", "\U0001d160", "\u0344", "\u212b", "\uf900"] + list(extra)
+    return ["".join(generator.choice(bases) + "".join(generator.choices(marks, k=generator.choice([0, 0, 1, 1, 2, 5])))
+                    for _ in range(generator.randint(1, 6))) for _ in range(count)]
+
+
+def decoded(text):
+    return base64.b64decode(text)
 
 
 def whitespace():

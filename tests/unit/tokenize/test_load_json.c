@@ -119,9 +119,10 @@ static void test_load_json__refusals_of_the_top_level(void **state)
         const char *top;
         const char *message;
     } cases[] = {
-        {"\"normalizer\": {\"type\": \"NFC\"}, ", "bad.json\": normalizer: NFC, expected null"},
+        {"\"normalizer\": {\"type\": \"NFKC\"}, ",
+         "bad.json\": normalizer: NFKC, expected null or NFC"},
         {"\"normalizer\": {\"normalizers\": [{}], \"type\": \"Sequence\"}, ",
-         "normalizer: Sequence, expected null"},
+         "normalizer.normalizers: an object, expected NFC or none"},
         {"\"truncation\": {\"max_length\": 5}, ", "truncation: an object, expected null"},
         {"\"padding\": 3, ", "padding: a number, expected null"},
         {"\"version\": \"2.0\", ", "version: 2.0, expected 1.0"},

@@ -7,8 +7,8 @@ static void test_load_tiktoken__a_pattern_is_needed(void **state)
     (void)state;
     lw__tokenizer_options options = {.path = tiny_write_tiktoken("tiny.tiktoken")};
     tiny_open_fails(&options, LW_E_INVALID, "tiny.tiktoken\": no pattern, expected");
-    options.pattern = "o200k";
-    tiny_open_fails(&options, LW_E_INVALID, "pattern \"o200k\", expected gpt2 or cl100k");
+    options.pattern = "o300k";
+    tiny_open_fails(&options, LW_E_INVALID, "pattern \"o300k\", expected gpt2, cl100k, o200k");
     options.pattern = "gpt2";
     lw__tokenizer *tokenizer = tiny_open(&options);
     assert_int_equal(lw__tokenizer_vocabulary(tokenizer), TINY_COUNT);
@@ -33,6 +33,44 @@ static void test_load_tiktoken__published_names_bring_pattern_and_specials(void 
     tokenizer = tiny_open(&options);
     assert_int_equal(lw__tokenizer_bos(tokenizer), 50256);
     lw__tokenizer_close(tokenizer);
+}
+
+static void check_known(const char *file, const char *pattern, const char *special, int32_t id,
+                        int32_t vocabulary)
+{
+    lw__tokenizer_options options = {
+        .path = tiny_write_tiktoken(file), .pattern = pattern, .bos = special};
+    lw__tokenizer *tokenizer = tiny_open(&options);
+    assert_int_equal(lw__tokenizer_bos(tokenizer), id);
+    assert_int_equal(lw__tokenizer_vocabulary(tokenizer), vocabulary);
+    lw__tokenizer_close(tokenizer);
+}
+
+/* Special tokens whose ids are not fixed stand behind the ranks, of which the tiny file has few. */
+static void test_load_tiktoken__models_known_by_file_or_pattern(void **state)
+{
+    (void)state;
+    const int32_t next = TINY_COUNT;
+    check_known("o200k_base.tiktoken", NULL, "<|endofprompt|>", 200018, 200019);
+    check_known("o200k_harmony.tiktoken", NULL, "<|call|>", 200012, 201088);
+    check_known("o200k_harmony.tiktoken", "o200k", "<|reserved_201087|>", 201087, 201088);
+    check_known("llama3.tokenizer.model", NULL, "<|begin_of_text|>", next, next + 256);
+    check_known("tokenizer.model", "llama3", "<|reserved_special_token_245|>", next + 255,
+                next + 256);
+    check_known("tokenizer.model", "llama3", "", next, next + 256);
+    check_known("llama4.tokenizer.model", NULL, "<|patch|>", next + 92, next + 2048);
+    check_known("tokenizer.model", "llama4", "<|reasoning_thinking_end|>", next + 1143,
+                next + 2048);
+    check_known("qwen.tiktoken", NULL, "<|extra_204|>", next + 207, next + 208);
+    check_known("my.tiktoken", "qwen3_6", "<|audio_pad|>", next + 32, next + 33);
+    check_known("my.tiktoken", "o200k", NULL, -1, next);
+}
+
+static void test_load_tiktoken__a_model_file_needs_a_pattern(void **state)
+{
+    (void)state;
+    lw__tokenizer_options options = {.path = tiny_write_tiktoken("tokenizer.model")};
+    tiny_open_fails(&options, LW_E_INVALID, "no pattern, expected tokenizer.pattern to be gpt2");
 }
 
 /* "xyz" is a token, and neither "xy" nor "yz" is: only the whole piece gives it. */
@@ -108,6 +146,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_tiktoken__a_pattern_is_needed),
         cmocka_unit_test(test_load_tiktoken__published_names_bring_pattern_and_specials),
+        cmocka_unit_test(test_load_tiktoken__models_known_by_file_or_pattern),
+        cmocka_unit_test(test_load_tiktoken__a_model_file_needs_a_pattern),
         cmocka_unit_test(test_load_tiktoken__a_token_that_merges_do_not_reach),
         cmocka_unit_test(test_load_tiktoken__every_split_of_a_token_merges),
         cmocka_unit_test(test_load_tiktoken__broken_lines),

@@ -25,7 +25,7 @@ static void test_open_tokenizer__options_that_do_not_fit(void **state)
     options = (lw__tokenizer_options){.name = "bytes", .eos = "<eos>"};
     tiny_open_fails(&options, LW_E_INVALID, "a named BOS or EOS");
     options = (lw__tokenizer_options){.path = "x/none.json", .pattern = "gpt2"};
-    tiny_open_fails(&options, LW_E_INVALID, "expected none but for a .tiktoken file");
+    tiny_open_fails(&options, LW_E_INVALID, "expected none but for ranks in .tiktoken form");
     options = (lw__tokenizer_options){.path = "x/none.json"};
     tiny_open_fails(&options, LW_E_NOT_FOUND, "\"x/none.json\": No such file");
     options = (lw__tokenizer_options){.path = "x/none.txt"};
@@ -98,8 +98,9 @@ static void test_open_tokenizer__bos_and_eos_that_are_not_there(void **state)
     lw__tokenizer_options options = {.path = tiny_write_json("x.json", &json), .eos = ""};
     tiny_open_fails(&options, LW_E_INVALID,
                     "x.json\": no end-of-text token, expected one of <|endoftext|> <|end_of_text|> "
-                    "</s> <eos> <|eos|> (special tokens there: \"<a>\", \"<b>\"); name it with "
-                    "tokenizer.eos");
+                    "</s> <eos> <|eos|> <\xEF\xBD\x9C"
+                    "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C> (special tokens there: "
+                    "\"<a>\", \"<b>\"); name it with tokenizer.eos");
     options = (lw__tokenizer_options){.path = options.path, .bos = ""};
     tiny_open_fails(&options, LW_E_INVALID, "name it with tokenizer.bos");
     options = (lw__tokenizer_options){.path = options.path, .bos = "<c>"};

@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the splitters cut: each case is a text and its pieces, with '|' at the cuts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "tokenize/split.h"
+/* Where the GPT-2 and cl100k splitters cut, and the names of patterns. */
+#include "split_cuts.h"
 
 static const lw__split_rules gpt2 = {.family = LW__SPLIT_GPT2};
 static const lw__split_rules cl100k = {.family = LW__SPLIT_CL100K, .digits = 3};
 static const lw__split_rules one_digit = {.family = LW__SPLIT_CL100K, .digits = 1};
 static const lw__split_rules whole_tail = {
     .family = LW__SPLIT_CL100K, .digits = 3, .trailing_whole = true};
-
-/* Puts the pieces of a text together again, with '|' between them. */
-static void join_pieces(const lw__split_rules *rules, const char *text, size_t room, char *out)
-{
-    size_t bytes = strlen(text);
-    size_t at = 0;
-    size_t ends[8];
-    while (at < bytes) {
-        size_t count = lw__split(rules, (const unsigned char *)text, bytes, at, ends, room);
-        assert_true(count > 0 && count <= room);
-        for (size_t i = 0; i < count; i++) {
-            assert_true(ends[i] > at && ends[i] <= bytes);
-            if (at > 0) {
-                *out++ = '|';
-            }
-            memcpy(out, text + at, ends[i] - at);
-            out += ends[i] - at;
-            at = ends[i];
-        }
-    }
-    *out = '\0';
-}
-
-/* `pieces` is the text with '|' put in at each cut. */
-static void cuts(const lw__split_rules *rules, const char *pieces)
-{
-    char text[256];
-    char found[512];
-    size_t bytes = 0;
-    for (const char *p = pieces; *p != '\0'; p++) {
-        text[bytes] = *p;
-        bytes += *p != '|';
-    }
-    text[bytes] = '\0';
-    join_pieces(rules, text, 8, found);
-    assert_string_equal(found, pieces);
-    join_pieces(rules, text, 1, found);
-    assert_string_equal(found, pieces);
-}
 
 static void test_split__gpt2_words_take_one_space(void **state)
 {
@@ -164,7 +119,15 @@ static void test_split__names_of_patterns(void **state)
     assert_int_equal(rules.family, LW__SPLIT_GPT2);
     assert_true(lw__split_rules_named("cl100k", &rules));
     assert_int_equal(rules.digits, 3);
-    assert_false(lw__split_rules_named("o200k", &rules));
+    assert_true(lw__split_rules_named("llama3", &rules));
+    assert_int_equal(rules.family, LW__SPLIT_CL100K);
+    assert_true(lw__split_rules_named("qwen", &rules));
+    assert_int_equal(rules.digits, 1);
+    assert_true(lw__split_rules_named("llama4", &rules));
+    assert_int_equal(rules.family, LW__SPLIT_O200K);
+    assert_true(lw__split_rules_named("qwen3_6", &rules));
+    assert_int_equal(rules.family, LW__SPLIT_QWEN3_6);
+    assert_false(lw__split_rules_named("o300k", &rules));
 }
 
 int main(void)

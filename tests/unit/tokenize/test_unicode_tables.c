@@ -45,11 +45,53 @@ static void test_unicode_tables__ascii_agrees_with_the_table(void **state)
     }
 }
 
+static void test_unicode_tables__kinds_divide_the_classes(void **state)
+{
+    (void)state;
+    static const unsigned classes[] = {
+        [LW__KIND_OTHER] = LW__CLASS_OTHER,  [LW__KIND_UPPER] = LW__CLASS_LETTER,
+        [LW__KIND_LOWER] = LW__CLASS_LETTER, [LW__KIND_CASELESS] = LW__CLASS_LETTER,
+        [LW__KIND_MARK] = LW__CLASS_OTHER,   [LW__KIND_NUMBER] = LW__CLASS_NUMBER,
+        [LW__KIND_SPACE] = LW__CLASS_SPACE,  [LW__KIND_PUNCTUATION] = LW__CLASS_OTHER,
+        [LW__KIND_SYMBOL] = LW__CLASS_OTHER,
+    };
+    size_t marks = 0;
+    for (uint32_t code = 0; code < 0x110000; code++) {
+        lw__kind kind = lw__unicode_kind(code);
+        assert_true(kind <= LW__KIND_SYMBOL);
+        assert_int_equal(classes[kind], lw__unicode_class(code));
+        marks += kind == LW__KIND_MARK;
+    }
+    assert_int_equal(marks, 2501);
+}
+
+static void test_unicode_tables__single_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(lw__unicode_kind('A'), LW__KIND_UPPER);
+    assert_int_equal(lw__unicode_kind(0x01C5), LW__KIND_UPPER); /* title case */
+    assert_int_equal(lw__unicode_kind(0x017F), LW__KIND_LOWER);
+    assert_int_equal(lw__unicode_kind(0x02B0), LW__KIND_CASELESS);
+    assert_int_equal(lw__unicode_kind(0x4E2D), LW__KIND_CASELESS);
+    assert_int_equal(lw__unicode_kind(0x0301), LW__KIND_MARK);
+    assert_int_equal(lw__unicode_kind(0xE01EF), LW__KIND_MARK); /* the last one */
+    assert_int_equal(lw__unicode_kind(0x2163), LW__KIND_NUMBER);
+    assert_int_equal(lw__unicode_kind(0x00AB), LW__KIND_PUNCTUATION);
+    assert_int_equal(lw__unicode_kind(0x20AC), LW__KIND_SYMBOL);
+    assert_int_equal(lw__unicode_kind(0x200D), LW__KIND_OTHER);
+    assert_int_equal(lw__unicode_kind(LW__STRAY), LW__KIND_OTHER);
+    for (uint32_t code = 0; code < 0x80; code++) {
+        assert_int_equal(lw__kind_ascii[code], lw__unicode_kind(code));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unicode_tables__are_of_version_16),
         cmocka_unit_test(test_unicode_tables__single_code_points),
+        cmocka_unit_test(test_unicode_tables__kinds_divide_the_classes),
+        cmocka_unit_test(test_unicode_tables__single_kinds),
         cmocka_unit_test(test_unicode_tables__ascii_agrees_with_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
