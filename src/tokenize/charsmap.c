@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define RULES 32 /* of the texts that start at one place the reference looks at no more */
+#define TRIE_BLOCK 1024 /* a double array is a whole number of these */
+#define RULES      32   /* of the texts that start at one place the reference looks at no more */
 
 static uint32_t read_u32(const unsigned char *p)
 {
@@ -43,7 +44,7 @@ bool lw__charsmap_open(lw__charsmap *map, const unsigned char *bytes, size_t cou
         return false;
     }
     size_t trie_bytes = read_u32(bytes);
-    if (trie_bytes == 0 || trie_bytes % 4 != 0 || trie_bytes >= count - 4 ||
+    if (trie_bytes == 0 || trie_bytes % TRIE_BLOCK != 0 || trie_bytes >= count - 4 ||
         bytes[count - 1] != 0) {
         return false;
     }

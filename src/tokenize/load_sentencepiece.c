@@ -281,9 +281,6 @@ static lw_status finish(model *file, lw_error *err)
     if (file->suffix != 0) {
         return refuse(file, "trainer_spec.treat_whitespace_as_suffix is true, expected false", err);
     }
-    if (rules->unknown < 0) {
-        return refuse(file, "no unknown piece, expected one", err);
-    }
     for (int32_t id = 0; (size_t)id < rules->count && !rules->byte_fallback; id++) {
         if (lw__piece_rules_kind(rules, id) == LW__PIECE_BYTE) {
             return refuse(file, "byte pieces without byte_fallback, expected none", err);

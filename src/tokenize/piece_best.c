@@ -9,28 +9,30 @@
 #include "base/error.h"
 #include "tokenize/piece_model.h"
 
-#define LONGEST (UINT32_MAX - 1) /* positions are 32 bits wide */
+#define LONGEST    (UINT32_MAX - 1) /* positions are 32 bits wide */
+#define MOST_SCORE 100000.0         /* beyond it a sum in float starts again at 0 */
 
 typedef struct search {
     const lw__pieces *pieces;
     const unsigned char *text;
     size_t bytes;
-    lw__way *ways; /* one more than bytes */
+    lw__way *ways;   /* one more than bytes */
+    size_t frontier; /* the furthest position that was reached */
 } search;
 
-/* Offers a way to `end`. A candidate that is not stored is compared before it is rounded. */
-static inline void offer(const search *find, size_t end, double score, size_t from, int32_t id)
+/* Offers a way to `end`; of equals the one that starts first stays. */
+static inline void offer(search *find, size_t end, double score, size_t from, int32_t id)
 {
     lw__way *way = &find->ways[end];
+    score = find->pieces->rules->scored ? (double)(float)score : score;
     if (way->id == LW__WAY_NONE || score > way->score) {
-        way->score = find->pieces->rules->scored ? (double)(float)score : score;
-        way->from = (uint32_t)from;
-        way->id = id;
+        *way = (lw__way){.score = score, .from = (uint32_t)from, .id = id};
     }
+    find->frontier = end > find->frontier ? end : find->frontier;
 }
 
 /* Offers all pieces that start at a position; true when one of them is just its character. */
-static bool offer_pieces(const search *find, size_t from, size_t char_bytes)
+static bool offer_pieces(search *find, size_t from, size_t char_bytes)
 {
     const lw__trie *trie = &find->pieces->trie;
     bool is_known = false;
@@ -50,7 +52,21 @@ static bool offer_pieces(const search *find, size_t from, size_t char_bytes)
     return is_known;
 }
 
-static void search_all(const search *find)
+/* Floats lose what is small beside a large sum, so the reference moves all sums near a position. */
+static void start_again(const search *find, size_t at)
+{
+    double offset = find->ways[at].score;
+    if (!find->pieces->rules->scored || (offset >= -MOST_SCORE && offset <= MOST_SCORE)) {
+        return;
+    }
+    for (size_t i = at; i <= find->frontier; i++) {
+        if (i == at || find->ways[i].id != LW__WAY_NONE) {
+            find->ways[i].score = (double)(float)(find->ways[i].score - offset);
+        }
+    }
+}
+
+static void search_all(search *find)
 {
     const lw__pieces *pieces = find->pieces;
     for (size_t i = 0; i <= find->bytes; i++) {
@@ -59,9 +75,9 @@ static void search_all(const search *find)
     size_t char_bytes;
     for (size_t at = 0; at < find->bytes; at += char_bytes) {
         (void)lw__piece_char(find->text + at, &char_bytes);
+        start_again(find, at);
         if (!offer_pieces(find, at, char_bytes)) {
             double score = pieces->unknown_score + find->ways[at].score;
-            score = pieces->rules->scored ? (double)(float)score : score;
             offer(find, at + char_bytes, score, at, LW__SYMBOL_UNKNOWN);
         }
     }

@@ -369,26 +369,21 @@ static lw_status build_atoms(lw__pieces *pieces, lw_error *err)
     return pieces->plain ? LW_OK : build_trie(pieces, &pieces->raw_atoms, false, false, err);
 }
 
-/*
- * The scores of a .model are sums and products of floats in the reference, so they are here; a
- * user-defined piece scores by its bytes so that it always wins.
- */
+/* A user-defined piece scores by its bytes, so that it always wins. */
 static void fill_scores(lw__pieces *pieces)
 {
     const lw__piece_rules *rules = pieces->rules;
     double least = FLT_MAX;
-    double most = -FLT_MAX;
     for (size_t id = 0; id < rules->count; id++) {
         pieces->scores[id] = rules->items[id].score;
         if (rules->items[id].kind == LW__PIECE_NORMAL) {
             least = rules->items[id].score < least ? rules->items[id].score : least;
-            most = rules->items[id].score > most ? rules->items[id].score : most;
         }
     }
     for (size_t id = 0; id < rules->count; id++) {
         if (rules->items[id].kind == LW__PIECE_USER_DEFINED) {
             size_t bytes = lw__vocab_text(pieces->vocab, (int32_t)id).bytes;
-            pieces->scores[id] = (double)((float)bytes * (float)most) - 0.1;
+            pieces->scores[id] = (double)(float)(0.1 * (double)(bytes - 1));
         }
     }
     double unknown = least - UNKNOWN_COST;
