@@ -99,7 +99,7 @@ lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err)
     slot->key = key;
     slot->value = (uint64_t)joint->rank << 32 | joint->becomes;
     if (joint->last < 0x80 && joint->first < 0x80) {
-        joins->ascii[joint->last][joint->first / 64] |= UINT64_C(1) << joint->first % 64;
+        joins->ascii[joint->last][joint->first] = true;
     } else {
         size_t bit = lw__joins_wide_bit(joins, joint->last, joint->first);
         joins->wide[bit / 64] |= UINT64_C(1) << bit % 64;

@@ -25,9 +25,9 @@ typedef struct lw__joins {
     lw__join *slots; /* a power of two of them, at most half in use; NULL: none */
     size_t slot_count;
     size_t count;
-    uint64_t ascii[128][2]; /* bit b of row a: a merge can go across ASCII a and b */
-    uint64_t *wide;         /* the same by a hash of two other characters; errs towards merging */
-    size_t wide_bits;       /* a power of two; 0: none */
+    bool ascii[128][128]; /* a merge can go across these two ASCII characters */
+    uint64_t *wide;       /* the same by a hash of two other characters; errs towards merging */
+    size_t wide_bits;     /* a power of two; 0: none */
 } lw__joins;
 
 /* A pair of symbols and the two characters at their boundary. */
@@ -83,11 +83,6 @@ static inline bool lw__joins_wide(const lw__joins *joins, uint32_t last, uint32_
     }
     size_t bit = lw__joins_wide_bit(joins, last, first);
     return (joins->wide[bit / 64] >> (bit % 64) & 1) != 0;
-}
-
-static inline bool lw__joins_ascii(const lw__joins *joins, uint32_t last, uint32_t first)
-{
-    return (joins->ascii[last][first / 64] >> (first % 64) & 1) != 0;
 }
 
 #endif

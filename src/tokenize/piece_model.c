@@ -304,7 +304,11 @@ static lw_status build_merging(lw__pieces *pieces, lw_error *err)
     size_t expected = pieces->rules->scored ? limit_of(pieces) : pieces->vocab->merge_count;
     LW__TRY(put_symbols(pieces, err));
     LW__TRY(lw__joins_create(&pieces->joins, expected, err));
-    return pieces->rules->scored ? join_scored(pieces, err) : join_listed(pieces, err);
+    LW__TRY(pieces->rules->scored ? join_scored(pieces, err) : join_listed(pieces, err));
+    for (size_t last = 0; last < 128 && pieces->rules->split; last++) {
+        pieces->joins.ascii[last][' '] = false;
+    }
+    return LW_OK;
 }
 
 /* ---- indexes ---- */

@@ -77,22 +77,6 @@ int lw__piece_byte(lw_str text)
     return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-uint32_t lw__piece_char(const unsigned char *p, size_t *bytes)
-{
-    uint32_t lead = *p;
-    if (lead < 0x80) {
-        *bytes = 1;
-        return lead;
-    }
-    size_t count = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    uint32_t code = lead & (0x7Fu >> count);
-    for (size_t i = 1; i < count; i++) {
-        code = code << 6 | (p[i] & 0x3Fu);
-    }
-    *bytes = count;
-    return code;
-}
-
 bool lw__piece_canonical(const lw__piece_rules *rules, lw_str text, unsigned char *out,
                          size_t *bytes)
 {

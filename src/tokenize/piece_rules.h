@@ -74,8 +74,28 @@ void lw__piece_rules_write(const lw__piece_rules *rules, lw__bytes *out);
 
 /* The byte that "<0xHH>" names; -1 for any other text. */
 int lw__piece_byte(lw_str text);
+
 /* The character at p, whose text is whole UTF-8. */
-uint32_t lw__piece_char(const unsigned char *p, size_t *bytes);
+static inline uint32_t lw__piece_char(const unsigned char *p, size_t *bytes)
+{
+    uint32_t lead = *p;
+    if (lead < 0x80) {
+        *bytes = 1;
+        return lead;
+    }
+    if (lead < 0xE0) {
+        *bytes = 2;
+        return (lead & 0x1F) << 6 | (p[1] & 0x3Fu);
+    }
+    uint32_t code = (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    if (lead < 0xF0) {
+        *bytes = 3;
+        return (lead & 0xF) << 12 | code;
+    }
+    *bytes = 4;
+    return (lead & 7) << 18 | code << 6 | (p[3] & 0x3Fu);
+}
+
 /*
  * Writes the canonical form of a text, which is never longer, to `out` and returns its byte count;
  * false when no prepared text can hold it: it has a plain space while spaces are escaped.

@@ -217,16 +217,26 @@ static const unsigned char *unit_end(const lw__pieces *pieces, const unsigned ch
     const lw__joins *joins = &pieces->joins;
     size_t bytes;
     uint32_t last = lw__piece_char(p, &bytes);
-    for (p += bytes; p < end; p += bytes) {
+    p += bytes;
+    for (;;) {
+        if (last < 0x80) {
+            while (p < end && *p < 0x80 && joins->ascii[last][*p]) {
+                last = *p++;
+            }
+            if (p == end || *p < 0x80) {
+                return p;
+            }
+        }
+        if (p == end || (*p == ' ' && pieces->rules->split)) {
+            return p;
+        }
         uint32_t next = lw__piece_char(p, &bytes);
-        bool is_joined = (last | next) < 0x80 ? lw__joins_ascii(joins, last, next)
-                                              : lw__joins_wide(joins, last, next);
-        if (!is_joined || (next == ' ' && pieces->rules->split)) {
-            break;
+        if (!lw__joins_wide(joins, last, next)) {
+            return p;
         }
         last = next;
+        p += bytes;
     }
-    return p;
 }
 
 /* Scores are sums over all of a text, so it is cut only where the rules say so. */
