@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading .model files: what is taken, what is refused, and files that are cut anywhere. */
-#include "base/alloc.h"
 #include <math.h>
 
+#include "base/alloc.h"
 #include "tiny_pieces.h"
 
 static const tiny_piece pieces[] = {
