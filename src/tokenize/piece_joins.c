@@ -137,8 +137,8 @@ static size_t merge_few(const lw__joins *joins, int32_t *symbols, size_t count)
     }
     for (;;) {
         size_t best = 0;
-        uint64_t least = values[0];
-        for (size_t i = 1; i + 1 < count; i++) {
+        uint64_t least = NONE;
+        for (size_t i = 0; i + 1 < count; i++) {
             /* By rank alone, so that of equals the leftmost stays. */
             bool is_less = values[i] >> 32 < least >> 32;
             best = is_less ? i : best;

@@ -12,6 +12,7 @@
 #include "tokenize/piece_model.h"
 
 #define UNITS 256 /* cut at a time */
+#define BLOCK 64  /* ASCII bytes that are cut at once */
 
 typedef struct lw__unit_lookup {
     lw__cache_key key;
@@ -248,14 +249,57 @@ static const unsigned char *summed_end(const lw__pieces *pieces, const unsigned 
     return space == NULL ? end : space;
 }
 
+static bool is_ascii_block(const unsigned char *p)
+{
+    uint64_t all = p[BLOCK] >= 0x80 ? UINT64_MAX : 0;
+    for (size_t i = 0; i < BLOCK; i += sizeof all) {
+        uint64_t word;
+        memcpy(&word, p + i, sizeof word);
+        all |= word;
+    }
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
+/*
+ * The boundaries behind each of 64 ASCII bytes, all at once: where units end is hard to foresee,
+ * so looking for one end after the other costs a wrong guess for each.
+ */
+static size_t cut_block(const lw__pieces *pieces, span text, size_t at, size_t *ends)
+{
+    const unsigned char *p = text.data + at;
+    uint64_t cuts = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < BLOCK; i++) {
+        cuts |= (uint64_t)!pieces->joins.ascii[p[i]][p[i + 1]] << i;
+    }
+    for (; cuts != 0; cuts &= cuts - 1) {
+        ends[count++] = at + (size_t)__builtin_ctzll(cuts) + 1;
+    }
+    return count;
+}
+
 static size_t cut(const lw__pieces *pieces, span text, size_t at, size_t *ends)
 {
     size_t count = 0;
+    const size_t first = at;
     const unsigned char *end = text.data + text.bytes;
-    const unsigned char *p = text.data + at;
-    while (count < UNITS && p < end) {
+    bool in_blocks = !pieces->rules->unigram;
+    size_t scalar_until = 0; /* a block with other characters is not looked at twice */
+    while (count < UNITS && at < text.bytes) {
+        if (in_blocks && at >= scalar_until && count + BLOCK <= UNITS && text.bytes - at > BLOCK) {
+            if (is_ascii_block(text.data + at)) {
+                count += cut_block(pieces, text, at, ends + count);
+                at += BLOCK;
+                continue;
+            }
+            scalar_until = at + BLOCK;
+        }
+        /* A unit that began in a block goes on from its last character. */
+        bool is_open = at > 0 && (count == 0 ? at != first : ends[count - 1] != at);
+        const unsigned char *p = text.data + at - is_open;
         p = pieces->rules->unigram ? summed_end(pieces, p, end) : unit_end(pieces, p, end);
-        ends[count++] = (size_t)(p - text.data);
+        at = (size_t)(p - text.data);
+        ends[count++] = at;
     }
     return count;
 }
