@@ -50,6 +50,7 @@ struct lw__pieces_scratch {
     lw__way *ways;
     size_t way_capacity;
     struct lw__unit_lookup *lookups;
+    struct lw__long_unit *longs; /* by a hash of their bytes */
     size_t *ends;
 };
 

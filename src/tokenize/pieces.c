@@ -6,6 +6,7 @@
 #include "tokenize/pieces.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -14,10 +15,25 @@
 #define UNITS 256 /* cut at a time */
 #define BLOCK 64  /* ASCII bytes that are cut at once */
 
+#define LONG_BITS  11 /* 2^11 long units: 280 KiB a thread */
+#define LONG_BYTES 80 /* longest unit that is kept */
+#define LONG_IDS   14 /* most ids of a unit that is kept */
+
 typedef struct lw__unit_lookup {
     lw__cache_key key;
     lw__cache_entry *pair; /* NULL: the unit is too long for the cache */
 } lookup;
+
+/*
+ * Rows of one character and deep indents are too long for the cache of pieces, come again and again,
+ * and are dear to merge; a small table of their own holds the last ones.
+ */
+typedef struct lw__long_unit {
+    uint8_t bytes; /* 0: empty */
+    uint8_t count;
+    unsigned char text[LONG_BYTES];
+    int32_t ids[LONG_IDS];
+} long_unit;
 
 /* What one call works with. */
 typedef struct job {
@@ -41,7 +57,8 @@ lw_status lw__pieces_scratch_create(lw__pieces_scratch **out, lw_error *err)
     }
     (*out)->lookups = lw__alloc_array(UNITS, sizeof *(*out)->lookups);
     (*out)->ends = lw__alloc_array(UNITS, sizeof *(*out)->ends);
-    if ((*out)->lookups == NULL || (*out)->ends == NULL) {
+    (*out)->longs = lw__alloc_zero((size_t)1 << LONG_BITS, sizeof *(*out)->longs);
+    if ((*out)->lookups == NULL || (*out)->ends == NULL || (*out)->longs == NULL) {
         lw__pieces_scratch_destroy(*out);
         *out = NULL;
         return lw__fail_nomem(err, UNITS * sizeof(lookup), "an encoder");
@@ -59,6 +76,7 @@ void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
     lw__free(scratch->ways);
     lw__free(scratch->lookups);
     lw__free(scratch->ends);
+    lw__free(scratch->longs);
     lw__free(scratch);
 }
 
@@ -166,12 +184,43 @@ static void fuse_with_last(const job *now, span unit, size_t before)
     }
 }
 
+static lw_status make_long(const job *now, span unit, lw_error *err)
+{
+    lw__arena *arena = now->arena;
+    int32_t *ids = arena->ids + arena->count;
+    size_t count = 0;
+    if (unit.bytes > LONG_BYTES) {
+        LW__TRY(encode_unit(now, unit, ids, &count, err));
+        arena->count += count;
+        return LW_OK;
+    }
+    uint64_t hash = XXH3_64bits(unit.data, unit.bytes);
+    long_unit *kept = &now->scratch->longs[hash >> (64 - LONG_BITS)];
+    if (kept->bytes == unit.bytes && memcmp(kept->text, unit.data, unit.bytes) == 0) {
+        count = kept->count;
+        memcpy(ids, kept->ids, count * sizeof *ids);
+    } else {
+        LW__TRY(encode_unit(now, unit, ids, &count, err));
+        if (count <= LONG_IDS) {
+            kept->bytes = (uint8_t)unit.bytes;
+            kept->count = (uint8_t)count;
+            memcpy(kept->text, unit.data, unit.bytes);
+            memcpy(kept->ids, ids, count * sizeof *ids);
+        }
+    }
+    arena->count += count;
+    return LW_OK;
+}
+
 static lw_status make_unit(const job *now, span unit, const lookup *found, lw_error *err)
 {
     size_t count = 0;
     int32_t *ids = now->arena->ids + now->arena->count;
+    if (found->pair == NULL) {
+        return make_long(now, unit, err);
+    }
     LW__TRY(encode_unit(now, unit, ids, &count, err));
-    if (found->pair != NULL && count <= LW__CACHE_IDS) {
+    if (count <= LW__CACHE_IDS) {
         lw__cache_put(found->pair, &found->key, ids, count);
     }
     now->arena->count += count;
