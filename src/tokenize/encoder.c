@@ -68,9 +68,11 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
         return lw__fail_nomem(err, sizeof *encoder, "an encoder");
     }
     encoder->tokenizer = tokenizer;
-    lw_status status = tokenizer->is_bytes ? LW_OK : lw__cache_create(&encoder->cache, err);
-    if (status == LW_OK && tokenizer->pieces != NULL) {
+    lw_status status = LW_OK;
+    if (tokenizer->pieces != NULL) {
         status = lw__pieces_scratch_create(&encoder->pieces, err);
+    } else if (!tokenizer->is_bytes) {
+        status = lw__cache_create(&encoder->cache, err);
     }
     if (status < 0) {
         lw__encoder_destroy(encoder);
@@ -208,8 +210,8 @@ static lw_status encode_segment(lw__encoder *encoder, span text, lw__arena *aren
 {
     if (encoder->tokenizer->pieces != NULL) {
         lw_str segment = {.data = (const char *)text.data, .bytes = text.bytes};
-        return lw__pieces_encode(encoder->tokenizer->pieces, encoder->pieces, &encoder->cache,
-                                 segment, text.data == encoder->document, arena, err);
+        return lw__pieces_encode(encoder->tokenizer->pieces, encoder->pieces, segment,
+                                 text.data == encoder->document, arena, err);
     }
     if (!encoder->tokenizer->vocab.add_prefix_space || text.bytes == 0 || text.data[0] == ' ') {
         return encode_pieces(encoder, text, arena, err);

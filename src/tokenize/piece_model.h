@@ -4,6 +4,7 @@
 #define LW__TOKENIZE_PIECE_MODEL_H
 
 #include "tokenize/charsmap.h"
+#include "tokenize/piece_cache.h"
 #include "tokenize/piece_joins.h"
 #include "tokenize/piece_trie.h"
 #include "tokenize/pieces.h"
@@ -44,6 +45,7 @@ typedef struct lw__way {
 #define LW__WAY_NONE (-2)
 
 struct lw__pieces_scratch {
+    lw__cache cache;
     lw__joins_scratch joins;
     unsigned char *text; /* prepared */
     size_t text_capacity;

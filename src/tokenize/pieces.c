@@ -39,7 +39,6 @@ typedef struct lw__long_unit {
 typedef struct job {
     const lw__pieces *pieces;
     lw__pieces_scratch *scratch;
-    const lw__cache *cache;
     lw__arena *arena;
     size_t start; /* ids of the arena before this text */
 } job;
@@ -49,21 +48,29 @@ typedef struct span {
     size_t bytes;
 } span;
 
+static lw_status fill_scratch(lw__pieces_scratch *scratch, lw_error *err)
+{
+    scratch->lookups = lw__alloc_array(UNITS, sizeof *scratch->lookups);
+    scratch->ends = lw__alloc_array(UNITS, sizeof *scratch->ends);
+    scratch->longs = lw__alloc_zero((size_t)1 << LONG_BITS, sizeof *scratch->longs);
+    if (scratch->lookups == NULL || scratch->ends == NULL || scratch->longs == NULL) {
+        return lw__fail_nomem(err, sizeof *scratch->longs << LONG_BITS, "an encoder");
+    }
+    return lw__cache_create(&scratch->cache, err);
+}
+
 lw_status lw__pieces_scratch_create(lw__pieces_scratch **out, lw_error *err)
 {
     *out = lw__alloc_zero(1, sizeof **out);
     if (*out == NULL) {
         return lw__fail_nomem(err, sizeof **out, "an encoder");
     }
-    (*out)->lookups = lw__alloc_array(UNITS, sizeof *(*out)->lookups);
-    (*out)->ends = lw__alloc_array(UNITS, sizeof *(*out)->ends);
-    (*out)->longs = lw__alloc_zero((size_t)1 << LONG_BITS, sizeof *(*out)->longs);
-    if ((*out)->lookups == NULL || (*out)->ends == NULL || (*out)->longs == NULL) {
+    lw_status status = fill_scratch(*out, err);
+    if (status < 0) {
         lw__pieces_scratch_destroy(*out);
         *out = NULL;
-        return lw__fail_nomem(err, UNITS * sizeof(lookup), "an encoder");
     }
-    return LW_OK;
+    return status;
 }
 
 void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
@@ -71,6 +78,7 @@ void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
     if (scratch == NULL) {
         return;
     }
+    lw__cache_reset(&scratch->cache);
     lw__joins_scratch_reset(&scratch->joins);
     lw__free(scratch->text);
     lw__free(scratch->ways);
@@ -362,7 +370,7 @@ static void prepare_lookups(const job *now, span text, size_t at, size_t count)
         next->pair = NULL;
         if (bytes <= LW__CACHE_KEY_BYTES) {
             next->key = lw__cache_key_of(text.data + at, bytes, text.data + text.bytes);
-            next->pair = lw__cache_pair(now->cache, &next->key);
+            next->pair = lw__cache_pair(&now->scratch->cache, &next->key);
             __builtin_prefetch(next->pair);
         }
         at = now->scratch->ends[i];
@@ -422,17 +430,12 @@ static lw_status encode_around_atoms(const job *now, span text, lw_error *err)
     }
 }
 
-lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch,
-                            const lw__cache *cache, lw_str text, bool first, lw__arena *arena,
-                            lw_error *err)
+lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
+                            bool first, lw__arena *arena, lw_error *err)
 {
     lw_str prepared;
     LW__TRY(lw__pieces_prepare(pieces, scratch, text, first, &prepared, err));
-    job now = {.pieces = pieces,
-               .scratch = scratch,
-               .cache = cache,
-               .arena = arena,
-               .start = arena->count};
+    job now = {.pieces = pieces, .scratch = scratch, .arena = arena, .start = arena->count};
     span all = {.data = (const unsigned char *)prepared.data, .bytes = prepared.bytes};
     return pieces->atoms.nodes != NULL ? encode_around_atoms(&now, all, err)
                                        : encode_run(&now, all, err);

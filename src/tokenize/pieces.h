@@ -8,7 +8,6 @@
 #ifndef LW__TOKENIZE_PIECES_H
 #define LW__TOKENIZE_PIECES_H
 
-#include "tokenize/piece_cache.h"
 #include "tokenize/tokenize.h"
 #include "tokenize/vocab.h"
 
@@ -23,8 +22,7 @@ lw_status lw__pieces_scratch_create(lw__pieces_scratch **out, lw_error *err);
 void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch);
 
 /* Appends the ids of text between added tokens; `first`: the document starts with it. */
-lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch,
-                            const lw__cache *cache, lw_str text, bool first, lw__arena *arena,
-                            lw_error *err);
+lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
+                            bool first, lw__arena *arena, lw_error *err);
 
 #endif
