@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of pairs, and merging with it. Few symbols are kept in an array that is looked through
- * for the least value; many are a linked list whose pairs are in a heap.
+ * for the least value; many are a linked list whose pairs wait in lists by rank and a heap.
  *
- * A heap entry goes stale when one of its two symbols is merged away. It is told by its rank:
+ * An entry goes stale when one of its two symbols is merged away. It is told by its rank:
  * every link knows the rank that its pair has now.
  */
 #include "tokenize/piece_joins.h"
@@ -16,7 +16,7 @@
 #define FEW           32               /* symbols up to which looking through beats the heap */
 #define NOWHERE       UINT32_MAX       /* no link */
 #define NONE          UINT64_MAX       /* no pair */
-#define MOST          (UINT32_MAX - 1) /* links are numbered in 32 bits */
+#define MOST          (UINT32_MAX / 2) /* links, and twice as many waiting pairs, have 32-bit numbers */
 #define FIRST_SLOTS   1024
 #define WIDE_PER_JOIN 8                 /* bits a pair, so that few other pairs look like one */
 #define WIDE_MOST     ((size_t)1 << 22) /* bits: half a MiB stays in a core's cache */
@@ -55,7 +55,9 @@ void lw__joins_reset(lw__joins *joins)
 void lw__joins_scratch_reset(lw__joins_scratch *scratch)
 {
     lw__free(scratch->links);
+    lw__free(scratch->waiting);
     lw__free(scratch->heap);
+    lw__free(scratch->lists);
     memset(scratch, 0, sizeof *scratch);
 }
 
@@ -98,6 +100,7 @@ lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err)
     joins->count += slot->key == NONE;
     slot->key = key;
     slot->value = (uint64_t)joint->rank << 32 | joint->becomes;
+    joins->ranks = joint->rank >= joins->ranks ? (size_t)joint->rank + 1 : joins->ranks;
     if (joint->last < 0x80 && joint->first < 0x80) {
         joins->ascii[joint->last][joint->first] = true;
     } else {
@@ -192,43 +195,108 @@ static uint64_t heap_pop(uint64_t *heap, size_t *count)
     return top;
 }
 
-/* Each merge takes one entry out and puts at most two in, so twice the symbols are enough. */
-static lw_status scratch_reserve(lw__joins_scratch *scratch, size_t count, lw_error *err)
+static bool grow_array(void **items, size_t count, size_t item_bytes)
 {
-    if (count > scratch->link_capacity) {
-        lw__link *links = lw__resize_array(scratch->links, count, sizeof *links);
-        if (links == NULL) {
-            return lw__fail_nomem(err, count * sizeof *links, "a long unit");
-        }
-        scratch->links = links;
-        scratch->link_capacity = count;
+    void *grown = lw__resize_array(*items, count, item_bytes);
+    *items = grown != NULL ? grown : *items;
+    return grown != NULL;
+}
+
+static lw_status reserve_lists(lw__joins_scratch *scratch, size_t ranks, lw_error *err)
+{
+    if (ranks <= scratch->list_count) {
+        return LW_OK;
     }
-    if (count * 2 > scratch->heap_capacity) {
-        uint64_t *heap = lw__resize_array(scratch->heap, count * 2, sizeof *heap);
-        if (heap == NULL) {
-            return lw__fail_nomem(err, count * 2 * sizeof *heap, "a long unit");
-        }
-        scratch->heap = heap;
-        scratch->heap_capacity = count * 2;
+    void *lists = scratch->lists;
+    if (!grow_array(&lists, ranks, sizeof *scratch->lists)) {
+        return lw__fail_nomem(err, ranks * sizeof *scratch->lists, "a long unit");
     }
+    scratch->lists = lists;
+    memset(scratch->lists, 0xFF, ranks * sizeof *scratch->lists);
+    scratch->list_count = ranks;
     return LW_OK;
 }
 
-/* Looks the pair that starts at a link up, and enters it when it has a rank. */
-static void renew(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t at,
-                  size_t *heap_count)
+/* Each merge takes one pair out and puts at most two in, so twice the symbols are enough. */
+static lw_status scratch_reserve(lw__joins_scratch *scratch, size_t ranks, size_t count,
+                                 lw_error *err)
+{
+    LW__TRY(reserve_lists(scratch, ranks, err));
+    if (count <= scratch->link_capacity) {
+        return LW_OK;
+    }
+    void *links = scratch->links;
+    void *waiting = scratch->waiting;
+    void *heap = scratch->heap;
+    bool grown = grow_array(&links, count, sizeof *scratch->links) &&
+                 grow_array(&waiting, count * 2, sizeof *scratch->waiting) &&
+                 grow_array(&heap, count * 2, sizeof *scratch->heap);
+    scratch->links = links;
+    scratch->waiting = waiting;
+    scratch->heap = heap;
+    if (!grown) {
+        return lw__fail_nomem(err, count * sizeof *scratch->links, "a long unit");
+    }
+    scratch->link_capacity = count;
+    return LW_OK;
+}
+
+/*
+ * Puts a pair where it will be taken from in order. Mostly pairs of one rank come from left to
+ * right: then they are a list, and the heap only has its first. Others go into the heap alone.
+ */
+static void wait_for(lw__joins_scratch *scratch, uint32_t at)
+{
+    uint64_t entry = entry_of(scratch->links, at);
+    lw__rank_list *list = &scratch->lists[entry >> 32];
+    if (list->head != NOWHERE && scratch->waiting[list->tail].link > at) {
+        heap_push(scratch->heap, &scratch->heap_count, entry);
+        return;
+    }
+    uint32_t item = scratch->free != NOWHERE ? scratch->free : scratch->waiting_count++;
+    scratch->free = scratch->free != NOWHERE ? scratch->waiting[item].next : NOWHERE;
+    scratch->waiting[item] = (lw__waiting){.link = at, .next = NOWHERE};
+    if (list->head == NOWHERE) {
+        list->head = item;
+        heap_push(scratch->heap, &scratch->heap_count, entry);
+    } else {
+        scratch->waiting[list->tail].next = item;
+    }
+    list->tail = item;
+}
+
+/* Takes the least entry; when it is the first of a list, the next one of that goes to the heap. */
+static uint64_t take_least(lw__joins_scratch *scratch)
+{
+    uint64_t entry = heap_pop(scratch->heap, &scratch->heap_count);
+    lw__rank_list *list = &scratch->lists[entry >> 32];
+    uint32_t item = list->head;
+    if (item == NOWHERE || scratch->waiting[item].link != (uint32_t)entry) {
+        return entry;
+    }
+    list->head = scratch->waiting[item].next;
+    scratch->waiting[item].next = scratch->free;
+    scratch->free = item;
+    if (list->head != NOWHERE) {
+        uint64_t next = (entry >> 32) << 32 | scratch->waiting[list->head].link;
+        heap_push(scratch->heap, &scratch->heap_count, next);
+    }
+    return entry;
+}
+
+/* Looks the pair that starts at a link up, and lets it wait when it has a rank. */
+static void renew(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t at)
 {
     lw__link *links = scratch->links;
     uint32_t next = links[at].next;
     links[at].value =
         next == NOWHERE ? NONE : value_of(joins, links[at].symbol, links[next].symbol);
     if (links[at].value != NONE) {
-        heap_push(scratch->heap, heap_count, entry_of(links, at));
+        wait_for(scratch, at);
     }
 }
 
-static void merge_at(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t at,
-                     size_t *heap_count)
+static void merge_at(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t at)
 {
     lw__link *links = scratch->links;
     uint32_t gone = links[at].next;
@@ -239,29 +307,31 @@ static void merge_at(const lw__joins *joins, lw__joins_scratch *scratch, uint32_
         links[links[at].next].previous = at;
     }
     if (links[at].previous != NOWHERE) {
-        renew(joins, scratch, links[at].previous, heap_count);
+        renew(joins, scratch, links[at].previous);
     }
-    renew(joins, scratch, at, heap_count);
+    renew(joins, scratch, at);
 }
 
 static size_t merge_many(const lw__joins *joins, lw__joins_scratch *scratch, int32_t *symbols,
                          size_t count)
 {
     lw__link *links = scratch->links;
-    size_t heap_count = 0;
+    scratch->heap_count = 0;
+    scratch->waiting_count = 0;
+    scratch->free = NOWHERE;
     for (size_t i = 0; i < count; i++) {
         links[i] = (lw__link){.symbol = (uint32_t)symbols[i],
                               .previous = i == 0 ? NOWHERE : (uint32_t)(i - 1),
                               .next = i + 1 == count ? NOWHERE : (uint32_t)(i + 1)};
     }
     for (size_t i = 0; i < count; i++) {
-        renew(joins, scratch, (uint32_t)i, &heap_count);
+        renew(joins, scratch, (uint32_t)i);
     }
-    while (heap_count > 0) {
-        uint64_t entry = heap_pop(scratch->heap, &heap_count);
+    while (scratch->heap_count > 0) {
+        uint64_t entry = take_least(scratch);
         uint32_t at = (uint32_t)entry;
         if (links[at].value != NONE && entry_of(links, at) == entry) {
-            merge_at(joins, scratch, at, &heap_count);
+            merge_at(joins, scratch, at);
         }
     }
     size_t merged = 0;
@@ -286,7 +356,7 @@ lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, in
                         "tokenizer: a unit of %zu characters without a cut, expected at most %zu",
                         *count, (size_t)MOST);
     }
-    LW__TRY(scratch_reserve(scratch, *count, err));
+    LW__TRY(scratch_reserve(scratch, joins->ranks, *count, err));
     *count = merge_many(joins, scratch, symbols, *count);
     return LW_OK;
 }

@@ -25,6 +25,7 @@ typedef struct lw__joins {
     lw__join *slots; /* a power of two of them, at most half in use; NULL: none */
     size_t slot_count;
     size_t count;
+    size_t ranks;         /* one more than the highest */
     bool ascii[128][128]; /* a merge can go across these two ASCII characters */
     uint64_t *wide;       /* the same by a hash of two other characters; errs towards merging */
     size_t wide_bits;     /* a power of two; 0: none */
@@ -48,11 +49,27 @@ typedef struct lw__link {
     uint64_t value; /* of the pair that starts here; UINT64_MAX: none */
 } lw__link;
 
+/* A pair that waits to be merged; those of one rank are a list from left to right. */
+typedef struct lw__waiting {
+    uint32_t link;
+    uint32_t next; /* UINT32_MAX at the end; of a free one: the next free one */
+} lw__waiting;
+
+typedef struct lw__rank_list {
+    uint32_t head; /* UINT32_MAX: the list is empty */
+    uint32_t tail;
+} lw__rank_list;
+
 typedef struct lw__joins_scratch {
     lw__link *links;
+    lw__waiting *waiting; /* twice the links */
+    uint64_t *heap;       /* rank << 32 | link; twice the links */
     size_t link_capacity;
-    uint64_t *heap; /* rank << 32 | link */
-    size_t heap_capacity;
+    size_t heap_count;
+    uint32_t free;
+    uint32_t waiting_count; /* those that were ever in use for these symbols */
+    lw__rank_list *lists;   /* by rank; all empty between calls */
+    size_t list_count;
 } lw__joins_scratch;
 
 /* Room for about `expected` pairs; more fit too. */
