@@ -65,7 +65,7 @@ lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err)
         if (json->fault != NULL) {
             break;
         }
-        if (lw__byte_level_undo(&text)) {
+        if (vocab->pieces.used || lw__byte_level_undo(&text)) {
             LW__TRY(lw__vocab_put(vocab, id, text, &place, err));
         } else {
             LW__TRY(lw__vocab_put_aside(vocab, id, text, &place, err));

@@ -25,7 +25,9 @@ struct lw__encoder {
     const lw__tokenizer *tokenizer;
     lw__cache cache;
     lw__bpe_scratch scratch;
-    unsigned char *prefixed; /* a segment with a space put before it */
+    lw__pieces_scratch *pieces;    /* of a SentencePiece vocabulary, else NULL */
+    const unsigned char *document; /* where the one being encoded starts */
+    unsigned char *prefixed;       /* a segment with a space put before it */
     size_t prefixed_capacity;
     lw__nfc nfc;
     size_t ends[PIECES];
@@ -68,7 +70,12 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
         return lw__fail_nomem(err, sizeof *encoder, "an encoder");
     }
     encoder->tokenizer = tokenizer;
-    lw_status status = tokenizer->is_bytes ? LW_OK : lw__cache_create(&encoder->cache, err);
+    lw_status status = LW_OK;
+    if (tokenizer->pieces != NULL) {
+        status = lw__pieces_scratch_create(&encoder->pieces, err);
+    } else if (!tokenizer->is_bytes) {
+        status = lw__cache_create(&encoder->cache, err);
+    }
     if (status < 0) {
         lw__encoder_destroy(encoder);
         return status;
@@ -84,6 +91,7 @@ void lw__encoder_destroy(lw__encoder *encoder)
     }
     lw__cache_reset(&encoder->cache);
     lw__bpe_scratch_reset(&encoder->scratch);
+    lw__pieces_scratch_destroy(encoder->pieces);
     lw__free(encoder->prefixed);
     lw__nfc_reset(&encoder->nfc);
     lw__free(encoder);
@@ -203,6 +211,11 @@ static lw_status prefixed_reserve(lw__encoder *encoder, size_t bytes, lw_error *
 /* Text between added tokens. */
 static lw_status encode_segment(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
 {
+    if (encoder->tokenizer->pieces != NULL) {
+        lw_str segment = {.data = (const char *)text.data, .bytes = text.bytes};
+        return lw__pieces_encode(encoder->tokenizer->pieces, encoder->pieces, segment,
+                                 text.data == encoder->document, arena, err);
+    }
     if (!encoder->tokenizer->vocab.add_prefix_space || text.bytes == 0 || text.data[0] == ' ') {
         return encode_pieces(encoder, text, arena, err);
     }
@@ -288,6 +301,7 @@ lw_status lw__encoder_encode(lw__encoder *encoder, const char *text, size_t byte
 {
     size_t before = arena->count;
     span all = {.data = (const unsigned char *)(bytes == 0 ? "" : text), .bytes = bytes};
+    encoder->document = all.data;
     lw_status status = encode_document(encoder, all, arena, err);
     if (status < 0) {
         arena->count = before;

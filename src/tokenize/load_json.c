@@ -27,6 +27,7 @@ typedef struct document {
     lw__ends ends;
     size_t added_count;
     lw__bytes storage; /* of type listed */
+    lw__json_pieces pieces;
 } document;
 
 lw_status lw__load_json_refuse(const lw__vocab *vocab, const char *field, lw_str found,
@@ -168,6 +169,10 @@ static bool is_content(const listed *item, lw_str text)
 static lw_status find_in_model(const lw__vocab *vocab, const listed *item, int32_t *id,
                                lw_error *err)
 {
+    if (vocab->pieces.used) {
+        *id = lw__vocab_find(vocab, item->content.data, item->content.bytes);
+        return LW_OK;
+    }
     char *copy = lw__copy_text(item->content.data, item->content.bytes);
     if (copy == NULL) {
         return lw__fail_nomem(err, item->content.bytes, "an added token");
@@ -252,6 +257,9 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
     if (lw__json_is(key, "padding")) {
         return lw__load_json_null(vocab, json, "padding", err);
     }
+    if (lw__json_is(key, "normalizer") && vocab->pieces.used) {
+        return lw__load_json_piece_normalizer(vocab, json, &out->pieces, err);
+    }
     if (lw__json_is(key, "normalizer")) {
         return lw__load_json_normalizer(vocab, json, err);
     }
@@ -260,6 +268,9 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
     }
     if (lw__json_is(key, "pre_tokenizer")) {
         out->has_rules = true;
+        if (vocab->pieces.used) {
+            return lw__load_json_piece_pre_tokenizer(vocab, json, &out->pieces, err);
+        }
         return lw__load_json_pre_tokenizer(vocab, json, err);
     }
     if (lw__json_is(key, "model") && !out->has_model) {
@@ -298,7 +309,9 @@ static lw_status check_normal(const lw__vocab *vocab, lw_error *err)
 static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
 {
     static const lw_str missing = {.data = "missing", .bytes = 7};
-    if (!found->has_model || !found->has_rules) {
+    if (vocab->pieces.used && found->has_model) {
+        LW__TRY(lw__load_json_finish_pieces(vocab, &found->pieces, err));
+    } else if (!found->has_model || !found->has_rules) {
         return lw__load_json_refuse(vocab, found->has_model ? "pre_tokenizer" : "model", missing,
                                     "that of a byte-level BPE", err);
     }
@@ -313,6 +326,19 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
     return vocab->nfc ? check_normal(vocab, err) : LW_OK;
 }
 
+/* On a copy, as reading decodes strings in place. */
+static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *err)
+{
+    char *copy = lw__copy_text((const char *)file->data, file->count);
+    if (copy == NULL) {
+        return lw__fail_nomem(err, file->count, "a tokenizer.json");
+    }
+    vocab->pieces.used = lw__load_json_is_pieces(copy, file->count);
+    vocab->pieces.unknown = -1;
+    lw__free(copy);
+    return LW_OK;
+}
+
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)
 {
     lw__place place = {.path = vocab->path, .unit = "byte"};
@@ -321,6 +347,7 @@ static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_err
     if (place.at < file->count) {
         return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
     }
+    LW__TRY(find_kind(vocab, file, err));
     lw__json json;
     lw__json_open(&json, file->data, file->count);
     if (lw__json_enter(&json, '{')) {

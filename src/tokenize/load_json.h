@@ -22,6 +22,28 @@ lw_status lw__load_json_refuse(const lw__vocab *vocab, const char *field, lw_str
 lw_status lw__load_json_null(const lw__vocab *vocab, lw__json *json, const char *field,
                              lw_error *err);
 
+/* What a file made from a SentencePiece model says around its model. */
+typedef struct lw__json_pieces {
+    bool prepends;  /* normalizer Prepend */
+    bool replaces;  /* normalizer Replace */
+    bool metaspace; /* pre_tokenizer Metaspace, and when it adds a space */
+    lw__prefix scheme;
+    bool splits_spaces; /* pre_tokenizer Split, which finds nothing behind Replace */
+} lw__json_pieces;
+
+/* Whether a file is of that kind; changes the bytes. A file that is wrong is not. */
+bool lw__load_json_is_pieces(void *bytes, size_t count);
+lw_status lw__load_json_piece_normalizer(const lw__vocab *vocab, lw__json *json,
+                                         lw__json_pieces *out, lw_error *err);
+lw_status lw__load_json_piece_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw__json_pieces *out,
+                                            lw_error *err);
+/* The "vocab" of a unigram model: [text, score] pairs. */
+lw_status lw__load_json_scored(lw__vocab *vocab, lw__json *json, lw_error *err);
+/* Makes all tokens of the model normal pieces. */
+lw_status lw__load_json_all_pieces(lw__vocab *vocab, lw_error *err);
+lw_status lw__load_json_finish_pieces(lw__vocab *vocab, const lw__json_pieces *found,
+                                      lw_error *err);
+
 /* The value of "pre_tokenizer": sets the rules and add_prefix_space. */
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* The value of "normalizer": null, NFC, or a Sequence of no more than NFC. */

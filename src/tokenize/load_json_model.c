@@ -12,6 +12,8 @@ typedef struct model {
     lw_str type;
     bool has_vocab;
     bool has_merges;
+    bool has_scores;  /* "vocab" is a list of pieces */
+    lw_str unknown;   /* of pieces: unk_token; its data is NULL without one */
     lw__bytes merges; /* left text, right text, and so on */
 } model;
 
@@ -61,7 +63,8 @@ static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, l
         if (json->fault != NULL) {
             break;
         }
-        if (!good || !lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)) {
+        if (!good || (!vocab->pieces.used &&
+                      (!lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)))) {
             return bad_merge(vocab, index, left, err);
         }
         lw__bytes_put_text(out, left.data, left.bytes);
@@ -115,10 +118,31 @@ static bool is_about_unknown(lw_str key)
            lw__json_is(key, "byte_fallback");
 }
 
+/* What only pieces have; false for any other field. */
+static bool read_piece_field(lw__vocab *vocab, lw__json *json, lw_str key, model *out)
+{
+    lw__json_type type = lw__json_peek(json);
+    if (lw__json_is(key, "unk_token") && type == LW__JSON_STRING) {
+        out->unknown = lw__json_string(json);
+    } else if (lw__json_is(key, "unk_id") && type == LW__JSON_NUMBER) {
+        int64_t id = lw__json_int(json);
+        vocab->pieces.unknown = id >= 0 && id < LW__VOCAB_LIMIT ? (int32_t)id : -1;
+    } else if (lw__json_is(key, "fuse_unk")) {
+        vocab->pieces.fused = lw__json_bool(json);
+    } else if (lw__json_is(key, "byte_fallback")) {
+        vocab->pieces.byte_fallback = lw__json_bool(json);
+    } else if (lw__json_is(key, "unk_token") || lw__json_is(key, "unk_id")) {
+        lw__json_skip(json); /* null */
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static lw_status read_field(lw__vocab *vocab, lw__json *json, model *out, lw_error *err)
 {
     lw_str key = lw__json_key(json);
-    if (json->fault != NULL) {
+    if (json->fault != NULL || (vocab->pieces.used && read_piece_field(vocab, json, key, out))) {
         return LW_OK;
     }
     if (lw__json_is(key, "type")) {
@@ -135,6 +159,11 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, model *out, lw_err
                lw__json_peek(json) == LW__JSON_OBJECT) {
         out->has_vocab = true;
         return lw__load_token_object(vocab, json, err);
+    } else if (lw__json_is(key, "vocab") && !out->has_vocab && vocab->pieces.used &&
+               lw__json_peek(json) == LW__JSON_ARRAY) {
+        out->has_vocab = true;
+        out->has_scores = true;
+        return lw__load_json_scored(vocab, json, err);
     } else if (lw__json_is(key, "merges") && !out->has_merges) {
         out->has_merges = true;
         return read_merges(vocab, json, &out->merges, err);
@@ -146,16 +175,52 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, model *out, lw_err
     return LW_OK;
 }
 
+static lw_status finish_unigram(lw__vocab *vocab, const model *found, lw_error *err)
+{
+    static const lw_str missing = {.data = "missing", .bytes = 7};
+    static const lw_str wrong = {.data = "none of its ids", .bytes = 15};
+    if (!found->has_scores) {
+        return lw__load_json_refuse(vocab, "model.vocab", missing, "a list of pieces", err);
+    }
+    vocab->pieces.unigram = true;
+    vocab->pieces.fused = true;
+    return lw__piece_rules_kind(&vocab->pieces, vocab->pieces.unknown) != LW__PIECE_NONE
+               ? LW_OK
+               : lw__load_json_refuse(vocab, "model.unk_id", wrong, "that of a piece", err);
+}
+
+static lw_status finish_pieces(lw__vocab *vocab, const model *found, lw_error *err)
+{
+    static const lw_str yes = {.data = "true", .bytes = 4};
+    if (vocab->whole_piece) {
+        return lw__load_json_refuse(vocab, "model.ignore_merges", yes, "false without ByteLevel",
+                                    err);
+    }
+    if (found->unknown.data != NULL) {
+        vocab->pieces.unknown = lw__vocab_find(vocab, found->unknown.data, found->unknown.bytes);
+        if (vocab->pieces.unknown < 0 && !vocab->pieces.byte_fallback) {
+            return lw__load_json_refuse(vocab, "model.unk_token", found->unknown,
+                                        "a token of the vocabulary", err);
+        }
+    }
+    return lw__load_json_all_pieces(vocab, err);
+}
+
 static lw_status finish(lw__vocab *vocab, const model *found, lw_error *err)
 {
     static const lw_str missing = {.data = "missing", .bytes = 7};
+    if (vocab->pieces.used && lw__json_is(found->type, "Unigram")) {
+        return finish_unigram(vocab, found, err);
+    }
     if (found->type.data != NULL && !lw__json_is(found->type, "BPE")) {
         return lw__load_json_refuse(vocab, "model.type", found->type, "BPE", err);
     }
-    if (!found->has_vocab || !found->has_merges) {
-        return lw__load_json_refuse(vocab, found->has_vocab ? "model.merges" : "model.vocab",
-                                    missing, "those of a BPE model", err);
+    if (!found->has_vocab || found->has_scores || !found->has_merges) {
+        return lw__load_json_refuse(
+            vocab, found->has_vocab && !found->has_scores ? "model.merges" : "model.vocab", missing,
+            "those of a BPE model", err);
     }
+    LW__TRY(vocab->pieces.used ? finish_pieces(vocab, found, err) : LW_OK);
     return use_merges(vocab, &found->merges, err);
 }
 

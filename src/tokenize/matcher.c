@@ -27,9 +27,28 @@ static bool is_wanted(const lw__vocab *vocab, const lw__added *added, bool norma
     return added->normalized == normalized && lw__vocab_text(vocab, added->id).bytes > 0;
 }
 
+/* Whether a normalizer changes where a token is found; it is looked for in the text as given. */
+static bool is_rewritten(const lw__vocab *vocab, const lw__target *target)
+{
+    const lw__added *token = &target->token;
+    if (!vocab->pieces.used || !token->normalized) {
+        return false;
+    }
+    bool has_space = memchr(target->text.data, ' ', target->text.bytes) != NULL ||
+                     memmem(target->text.data, target->text.bytes, LW__ESCAPED_SPACE, 3) != NULL;
+    return vocab->pieces.prepended ||
+           (vocab->pieces.rewritten && (token->lstrip || token->rstrip || has_space));
+}
+
 static lw_status check_flags(const lw__vocab *vocab, const lw__target *target, lw_error *err)
 {
     lw__place place = {.path = vocab->path};
+    if (is_rewritten(vocab, target)) {
+        return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
+                              "added_tokens: normalized of \"%.*s\" is true, expected false with "
+                              "this normalizer",
+                              lw__vocab_shown(target->text), target->text.data);
+    }
     if (!target->token.single_word || target->ignored) {
         return LW_OK;
     }

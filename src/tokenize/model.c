@@ -130,6 +130,9 @@ static lw_status build_from_ranks(lw__tokenizer *tokenizer, lw_error *err)
 
 lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
 {
+    if (tokenizer->vocab.pieces.used) {
+        return lw__pieces_build(&tokenizer->vocab, &tokenizer->pieces, err);
+    }
     LW__TRY(find_bytes(tokenizer, err));
     return tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
                                         : put_merges(tokenizer, err);
@@ -191,6 +194,9 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     }
     if (vocab->nfc) {
         lw__bytes_put_text(&out, "nfc", 3);
+    }
+    if (vocab->pieces.used) {
+        lw__piece_rules_write(&vocab->pieces, &out);
     }
     size_t bytes = out.count;
     bool failed = out.failed;

@@ -113,6 +113,9 @@ static lw_status find_boundary(const lw__tokenizer *tokenizer, const boundary *w
         lw_str text = {.data = wanted->names[i], .bytes = strlen(wanted->names[i])};
         *id = lw__vocab_find_added(vocab, text);
     }
+    if (vocab->pieces.scored) {
+        *id = wanted == &eos_boundary ? vocab->pieces.eos : vocab->pieces.bos;
+    }
     return *id >= 0 ? LW_OK : no_boundary(vocab, wanted, err);
 }
 
@@ -121,6 +124,15 @@ static bool ends_with(const char *text, const char *end)
     size_t bytes = strlen(text);
     size_t end_bytes = strlen(end);
     return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
+}
+
+/* "*.model", and with a version behind it, "*.model.v3". */
+static bool is_model_path(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    const char *version = strstr(name == NULL ? path : name, ".model.v");
+    return ends_with(path, ".model") || (version != NULL && version[8] != '\0' &&
+                                         strspn(version + 8, "0123456789") == strlen(version + 8));
 }
 
 /* By the file's name: tekken.json, tekken_240911.json. */
@@ -150,13 +162,12 @@ static lw_status load(lw__vocab *vocab, const char *path, const lw__tokenizer_op
     if (ends_with(path, ".json")) {
         return is_tekken(path) ? lw__load_tekken(vocab, err) : lw__load_tokenizer_json(vocab, err);
     }
-    if (ends_with(path, ".model")) {
-        return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
-                              "a .model file, expected a byte-level BPE vocabulary");
+    if (is_model_path(path)) {
+        return lw__load_sentencepiece(vocab, err);
     }
     return lw__vocab_fail(err, LW_E_INVALID, &place,
                           "an unknown kind of file, expected a tokenizer.json, *.tiktoken, "
-                          "*vocab.bpe or *merges.txt");
+                          "*vocab.bpe, *merges.txt or *.model");
 }
 
 static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
@@ -183,7 +194,9 @@ static lw_status open_file(lw__tokenizer *tokenizer, const char *path,
     LW__TRY(fill_matchers(tokenizer, err));
     LW__TRY(find_boundary(tokenizer, &eos_boundary, options->eos, &tokenizer->eos, err));
     const boundary *bos =
-        tokenizer->vocab.rules.family == LW__SPLIT_GPT2 ? &bos_boundary_gpt2 : &bos_boundary;
+        tokenizer->vocab.rules.family == LW__SPLIT_GPT2 && !tokenizer->vocab.pieces.used
+            ? &bos_boundary_gpt2
+            : &bos_boundary;
     return find_boundary(tokenizer, bos, options->bos, &tokenizer->bos, err);
 }
 
@@ -277,6 +290,7 @@ void lw__tokenizer_close(lw__tokenizer *tokenizer)
         lw__matcher_reset(&tokenizer->matchers[i]);
     }
     lw__bpe_reset(&tokenizer->bpe);
+    lw__pieces_destroy(tokenizer->pieces);
     lw__vocab_reset(&tokenizer->vocab);
     lw__free(tokenizer);
 }

@@ -25,6 +25,7 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__free(vocab->slots);
     lw__free(vocab->merges);
     lw__free(vocab->added);
+    lw__piece_rules_reset(&vocab->pieces);
     memset(vocab, 0, sizeof *vocab);
 }
 

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "tokenize/bpe.h"
+#include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
 
 /* Ids lie below this: it bounds what a small corrupt file can make us allocate. */
@@ -70,9 +71,10 @@ typedef struct lw__vocab {
 
     lw__split_rules rules;
     bool add_prefix_space;
-    bool nfc;         /* text between added tokens is normalized first */
-    bool merge_ranks; /* there are no merges: ids are ranks, and say what merges */
-    bool whole_piece; /* a piece that is a token is that token, whatever the merges say */
+    bool nfc;               /* text between added tokens is normalized first */
+    bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
+    bool whole_piece;       /* a piece that is a token is that token, whatever the merges say */
+    lw__piece_rules pieces; /* of SentencePiece; then no split rules are used */
 } lw__vocab;
 
 void lw__vocab_reset(lw__vocab *vocab);
@@ -109,6 +111,7 @@ lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err
 lw_status lw__load_bpe(lw__vocab *vocab, lw_error *err);
 lw_status lw__load_tekken(lw__vocab *vocab, lw_error *err);
 lw_status lw__load_tokenizer_json(lw__vocab *vocab, lw_error *err);
+lw_status lw__load_sentencepiece(lw__vocab *vocab, lw_error *err);
 
 /* Whether the file begins as a .tiktoken file does, whatever its name. */
 bool lw__load_tiktoken_is(const char *path);

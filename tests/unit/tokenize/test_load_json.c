@@ -169,7 +169,7 @@ static void test_load_json__refusals_of_the_pre_tokenizer(void **state)
         const char *message;
     } cases[] = {
         {"null", "pre_tokenizer: null, expected ByteLevel"},
-        {"{\"type\": \"Metaspace\", \"replacement\": \"_\"}", "pre_tokenizer: field: replacement"},
+        {"{\"type\": \"Metaspace\", \"replacement\": \"_\"}", "pre_tokenizer.replacement: _"},
         {"{\"type\": \"Whitespace\"}", "pre_tokenizer: Whitespace, expected ByteLevel"},
         {"{\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"use_regex\": false}",
          "pre_tokenizer.use_regex: false or missing, expected true"},
@@ -280,7 +280,7 @@ static void test_load_json__missing_parts(void **state)
     tiny_open_fails(&options, LW_E_UNSUPPORTED, "model.merges: missing");
     options.path = tiny_write_text("no.json", "{\"model\": {\"vocab\": [[\"a\", 1.5]], "
                                               "\"type\": \"Unigram\"}}");
-    tiny_open_fails(&options, LW_E_UNSUPPORTED, "model.type: Unigram");
+    tiny_open_fails(&options, LW_E_UNSUPPORTED, "model.unk_id");
     options.path = tiny_write_text("no.json", "{\"model\": {\"vocab\": {}, \"merges\": []}}");
     tiny_open_fails(&options, LW_E_UNSUPPORTED, "pre_tokenizer: missing");
     options.path = tiny_write_text("no.json", "{\"a\xFF");

@@ -31,7 +31,9 @@ static void test_open_tokenizer__options_that_do_not_fit(void **state)
     options = (lw__tokenizer_options){.path = "x/none.txt"};
     tiny_open_fails(&options, LW_E_INVALID, "\"x/none.txt\": an unknown kind of file");
     options = (lw__tokenizer_options){.path = "x/llama.model"};
-    tiny_open_fails(&options, LW_E_UNSUPPORTED, "a .model file");
+    tiny_open_fails(&options, LW_E_NOT_FOUND, "\"x/llama.model\": No such file");
+    options = (lw__tokenizer_options){.path = "x/llama.model.v"};
+    tiny_open_fails(&options, LW_E_INVALID, "an unknown kind of file");
 }
 
 static void test_open_tokenizer__bytes(void **state)

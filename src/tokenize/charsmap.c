@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Walking the double array of a character map. A unit has a label, the distance to its children,
+ * and says whether a text ends at it; the child by byte 0 of such a unit holds the text's value.
+ * All distances are checked, as the file may be wrong.
+ */
+#include "tokenize/charsmap.h"
+
+#include <string.h>
+
+#define TRIE_BLOCK 1024 /* a double array is a whole number of these */
+#define RULES      32   /* of the texts that start at one place the reference looks at no more */
+
+static uint32_t read_u32(const unsigned char *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* The unit at a place; one without label, children and value outside of the array. */
+static uint32_t unit_at(const lw__charsmap *map, uint32_t at)
+{
+    return at < map->unit_count ? read_u32(map->units + (size_t)at * 4) : UINT32_C(1) << 31;
+}
+
+static uint32_t offset_of(uint32_t unit)
+{
+    return (unit >> 10) << ((unit & UINT32_C(0x200)) >> 6);
+}
+
+static uint32_t label_of(uint32_t unit)
+{
+    return unit & UINT32_C(0x800000FF);
+}
+
+static bool has_text(uint32_t unit)
+{
+    return (unit >> 8 & 1) != 0;
+}
+
+bool lw__charsmap_open(lw__charsmap *map, const unsigned char *bytes, size_t count)
+{
+    memset(map, 0, sizeof *map);
+    if (count < 4) {
+        return false;
+    }
+    size_t trie_bytes = read_u32(bytes);
+    if (trie_bytes == 0 || trie_bytes % TRIE_BLOCK != 0 || trie_bytes >= count - 4 ||
+        bytes[count - 1] != 0) {
+        return false;
+    }
+    map->units = bytes + 4;
+    map->unit_count = trie_bytes / 4;
+    map->texts = (const char *)bytes + 4 + trie_bytes;
+    map->text_bytes = count - 4 - trie_bytes;
+    uint32_t root = offset_of(unit_at(map, 0));
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        map->starts[byte] = label_of(unit_at(map, root ^ byte)) == byte;
+    }
+    return true;
+}
+
+size_t lw__charsmap_longest(const lw__charsmap *map, const unsigned char *p, size_t bytes,
+                            lw_str *becomes)
+{
+    if (map->units == NULL || bytes == 0 || !map->starts[*p]) {
+        return 0;
+    }
+    size_t longest = 0;
+    size_t value = 0;
+    size_t found = 0;
+    uint32_t at = offset_of(unit_at(map, 0));
+    for (size_t i = 0; i < bytes && found < RULES; i++) {
+        at ^= p[i];
+        uint32_t unit = unit_at(map, at);
+        if (label_of(unit) != p[i]) {
+            break;
+        }
+        at ^= offset_of(unit);
+        if (has_text(unit)) {
+            value = unit_at(map, at) & UINT32_C(0x7FFFFFFF);
+            longest = i + 1;
+            found++;
+        }
+    }
+    if (longest == 0 || value >= map->text_bytes) {
+        return 0;
+    }
+    *becomes = (lw_str){.data = map->texts + value, .bytes = strlen(map->texts + value)};
+    return longest;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tokenizer.json files made from SentencePiece models: every field, taken or refused by name. */
+#include "tiny_pieces.h"
+
+#define U "\xE2\x96\x81"
+
+/* 0 <unk>, 1 U, 2 a, 3 b, 4 Ua, 5 ab, 6 <s>, then the bytes from 7 on when there are some. */
+#define VOCAB      "\"<unk>\": 0, \"" U "\": 1, \"a\": 2, \"b\": 3, \"" U "a\": 4, \"ab\": 5, \"<s>\": 6"
+#define MERGES     "\"" U " a\", [\"a\", \"b\"]"
+#define FIRST_BYTE 7
+
+#define PREPEND "{\"type\": \"Prepend\", \"prepend\": \"" U "\"}"
+#define REPLACE "{\"type\": \"Replace\", \"pattern\": {\"String\": \" \"}, \"content\": \"" U "\"}"
+#define LLAMA   "{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE "]}"
+#define SPLIT                                                                                      \
+    "{\"type\": \"Split\", \"pattern\": {\"String\": \" \"}, \"behavior\": "                       \
+    "\"MergedWithPrevious\", \"invert\": false}"
+#define META(more) "{\"type\": \"Metaspace\", \"replacement\": \"" U "\"" more "}"
+#define BPE(more)  "\"type\": \"BPE\", \"byte_fallback\": true" more
+#define NO_BYTES   "\"type\": \"BPE\", \"byte_fallback\": false, \"unk_token\": \"<unk>\""
+#define SCORED                                                                                     \
+    "\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0], [\"" U                      \
+    "\", -2], [\"a\", -3], "                                                                       \
+    "[\"b\", -4], [\"" U "a\", -1.5], [\"ab\", -2.5]], \"byte_fallback\": false"
+
+typedef struct shape {
+    const char *normalizer;
+    const char *pre_tokenizer;
+    const char *model; /* its fields but vocab and merges; a unigram model has all of them */
+    const char *added;
+} shape;
+
+static const char *write_shape(const shape *from)
+{
+    lw__bytes out;
+    lw__bytes_init(&out);
+    lw__bytes_printf(&out, "{\"version\": \"1.0\", \"truncation\": null, \"padding\": null, ");
+    lw__bytes_printf(&out, "\"added_tokens\": [%s], ", from->added != NULL ? from->added : "");
+    lw__bytes_printf(&out, "\"normalizer\": %s, \"pre_tokenizer\": %s, ",
+                     from->normalizer != NULL ? from->normalizer : "null",
+                     from->pre_tokenizer != NULL ? from->pre_tokenizer : "null");
+    lw__bytes_printf(&out, "\"model\": {%s", from->model);
+    if (strstr(from->model, "Unigram") == NULL) {
+        lw__bytes_printf(&out, ", \"vocab\": {" VOCAB);
+        for (unsigned byte = 0; byte < 256; byte++) {
+            lw__bytes_printf(&out, ", \"<0x%02X>\": %u", byte, FIRST_BYTE + byte);
+        }
+        lw__bytes_printf(&out, "}, \"merges\": [" MERGES "]");
+    }
+    lw__bytes_printf(&out, "}}");
+    return tiny_write_bytes("pieces.json", &out);
+}
+
+static lw__tokenizer *open_shape(const shape *from)
+{
+    lw__tokenizer_options options = {.path = write_shape(from)};
+    return tiny_open(&options);
+}
+
+static void shape_fails(const shape *from, lw_status status, const char *text)
+{
+    lw__tokenizer_options options = {.path = write_shape(from)};
+    tiny_open_fails(&options, status, text);
+}
+
+static void test_load_json_pieces__prepend_and_replace(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = open_shape(&(shape){LLAMA, NULL, BPE(""), NULL});
+    tiny_encodes(tokenizer, "ab ab", 5, 4, 3, 4, 3, -1);
+    tiny_encodes(tokenizer, " a", 2, 1, 4, -1);
+    tiny_encodes(tokenizer, "c", 1, 1, FIRST_BYTE + 'c', -1);
+    tiny_encodes(tokenizer, "", 0, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_pieces__replace_and_split(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = open_shape(&(shape){REPLACE, SPLIT, BPE(""), NULL});
+    tiny_encodes(tokenizer, "ab ab", 5, 5, 4, 3, -1);
+    lw__tokenizer_close(tokenizer);
+    shape_fails(&(shape){NULL, SPLIT, BPE(""), NULL}, LW_E_UNSUPPORTED,
+                "pre_tokenizer: Split, expected a normalizer that leaves no spaces");
+}
+
+static void test_load_json_pieces__metaspace(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *pre_tokenizer;
+        int ids[4]; /* of "ab", then of "<s>ab" with <s> a token */
+    } cases[] = {{META(""), {4, 3, 4, 3}},
+                 {META(", \"prepend_scheme\": \"first\", \"split\": false"), {4, 3, 5, -1}},
+                 {META(", \"prepend_scheme\": \"never\""), {5, -1, 5, -1}},
+                 {META(", \"add_prefix_space\": true, \"str_rep\": \"" U "\""), {4, 3, 4, 3}}};
+
+    const char *added =
+        "{\"id\": 6, \"content\": \"<s>\", \"special\": false, \"normalized\": false}";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shape from = {NULL, cases[i].pre_tokenizer, NO_BYTES, added};
+        lw__tokenizer *tokenizer = open_shape(&from);
+        tiny_encodes(tokenizer, "ab", 2, cases[i].ids[0], cases[i].ids[1], -1);
+        tiny_encodes(tokenizer, "<s>ab", 5, 6, cases[i].ids[2], cases[i].ids[3], -1);
+        tiny_encodes(tokenizer, " ab", 3, 4, 3, -1);
+        lw__tokenizer_close(tokenizer);
+    }
+}
+
+static void test_load_json_pieces__unknown_characters_fuse(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = open_shape(&(shape){REPLACE, NULL, NO_BYTES, NULL});
+    tiny_encodes(tokenizer, "xyb", 3, 0, 0, 3, -1);
+    lw__tokenizer_close(tokenizer);
+    shape fused = {REPLACE, NULL, NO_BYTES ", \"fuse_unk\": true", NULL};
+    tokenizer = open_shape(&fused);
+    tiny_encodes(tokenizer, "xyb", 3, 0, 3, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_pieces__unigram(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = open_shape(&(shape){NULL, META(", \"split\": false"), SCORED, NULL});
+    tiny_encodes(tokenizer, "ab", 2, 1, 5, -1);
+    tiny_encodes(tokenizer, "a b", 3, 4, 1, 3, -1);
+    tiny_encodes(tokenizer, "xya", 3, 1, 0, 2, -1);
+    lw__tokenizer_close(tokenizer);
+    tokenizer = open_shape(&(shape){NULL, META(""), SCORED, NULL});
+    tiny_encodes(tokenizer, "a b a b", 7, 4, 1, 3, 4, 1, 3, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_pieces__refuses_by_name(void **state)
+{
+    (void)state;
+
+    static const struct {
+        shape from;
+        lw_status status;
+        const char *text;
+    } cases[] = {
+        {{"{\"type\": \"NFKC\"}", META(""), NO_BYTES, NULL}, LW_E_UNSUPPORTED, "normalizer: NFKC"},
+        {{"{\"type\": \"Prepend\", \"prepend\": \" \"}", NULL, BPE(""), NULL},
+         LW_E_UNSUPPORTED,
+         "normalizer.prepend"},
+        {{"{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"" U "\"}", NULL,
+          BPE(""), NULL},
+         LW_E_UNSUPPORTED,
+         "normalizer.pattern: x"},
+        {{"{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE ", " REPLACE "]}",
+          NULL, BPE(""), NULL},
+         LW_E_UNSUPPORTED,
+         "once each"},
+        {{NULL, "{\"type\": \"Metaspace\", \"replacement\": \"_\"}", NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.replacement: _"},
+        {{NULL, META(", \"prepend_scheme\": \"last\""), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.prepend_scheme: last"},
+        {{NULL, META(", \"add_prefix_space\": false"), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.prepend_scheme: always, expected never"},
+        {{NULL, META(", \"more\": 1"), NO_BYTES, NULL}, LW_E_UNSUPPORTED, "field: more"},
+        {{LLAMA, NULL, BPE(", \"ignore_merges\": true"), NULL},
+         LW_E_UNSUPPORTED,
+         "model.ignore_merges: true"},
+        {{LLAMA, NULL, "\"type\": \"BPE\", \"unk_token\": \"<none>\"", NULL},
+         LW_E_UNSUPPORTED,
+         "model.unk_token: <none>"},
+        {{LLAMA, NULL, "\"type\": \"BPE\"", NULL}, LW_E_UNSUPPORTED, "no unknown piece"},
+        {{LLAMA, NULL, "\"type\": \"Unigram\", \"unk_id\": 9, \"vocab\": [[\"a\", 0]]", NULL},
+         LW_E_UNSUPPORTED,
+         "model.unk_id"},
+        {{LLAMA, NULL, "\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"a\"]]", NULL},
+         LW_E_CORRUPT,
+         "piece 0: 1 values"},
+        {{LLAMA, NULL,
+          "\"type\": \"Unigram\", \"unk_id\": 0, \"byte_fallback\": true, \"vocab\": "
+          "[[\"a\", 0]]",
+          NULL},
+         LW_E_UNSUPPORTED,
+         "without a piece <0x00>"},
+        {{LLAMA, NULL, BPE(""),
+          "{\"id\": 6, \"content\": \"<s>\", \"special\": false, \"normalized\": true}"},
+         LW_E_UNSUPPORTED,
+         "added_tokens: normalized of \"<s>\" is true"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shape_fails(&cases[i].from, cases[i].status, cases[i].text);
+    }
+}
+
+static void test_load_json_pieces__merges_of_fallbacks_are_refused(void **state)
+{
+    (void)state;
+    const char *text =
+        "{\"version\": \"1.0\", \"normalizer\": " REPLACE ", \"pre_tokenizer\": null, "
+        "\"model\": {\"type\": \"BPE\", \"unk_token\": \"<unk>\", \"vocab\": "
+        "{\"<unk>\": 0, \"a\": 1, \"<unk>a\": 2}, \"merges\": [\"<unk> a\"]}}";
+    lw__tokenizer_options options = {.path = tiny_write_text("merge.json", text)};
+    tiny_open_fails(&options, LW_E_UNSUPPORTED, "merge 0: \"<unk>\" + \"a\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_load_json_pieces__prepend_and_replace),
+        cmocka_unit_test(test_load_json_pieces__replace_and_split),
+        cmocka_unit_test(test_load_json_pieces__metaspace),
+        cmocka_unit_test(test_load_json_pieces__unknown_characters_fuse),
+        cmocka_unit_test(test_load_json_pieces__unigram),
+        cmocka_unit_test(test_load_json_pieces__refuses_by_name),
+        cmocka_unit_test(test_load_json_pieces__merges_of_fallbacks_are_refused),
+    };
+    return cmocka_run_group_tests(tests, tiny_setup, tiny_teardown);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Merging of symbols: few and many of them by the same rule, against the rule written plainly. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tokenize/piece_joins.h"
+
+enum { SYMBOLS = 60, PAIRS = 300, MOST = 200 };
+
+static lw__joint pairs[PAIRS];
+
+static uint32_t draw(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Ranks repeat, as scores of pieces may. */
+static void fill(lw__joins *joins, uint32_t seed)
+{
+    lw_error err = {.status = LW_OK};
+    assert_int_equal(lw__joins_create(joins, PAIRS, &err), LW_OK);
+    for (size_t i = 0; i < PAIRS; i++) {
+        pairs[i] = (lw__joint){.left = draw(&seed) % SYMBOLS,
+                               .right = draw(&seed) % SYMBOLS,
+                               .becomes = draw(&seed) % SYMBOLS,
+                               .rank = draw(&seed) % 40,
+                               .last = 'a',
+                               .first = 0xE9};
+        assert_int_equal(lw__joins_put(joins, &pairs[i], &err), LW_OK);
+    }
+}
+
+static const lw__joint *find(int32_t left, int32_t right)
+{
+    for (size_t i = PAIRS; i-- > 0;) { /* the later of two counts */
+        if (pairs[i].left == (uint32_t)left && pairs[i].right == (uint32_t)right) {
+            return &pairs[i];
+        }
+    }
+    return NULL;
+}
+
+static size_t merge_plainly(int32_t *symbols, size_t count)
+{
+    for (;;) {
+        const lw__joint *best = NULL;
+        size_t at = 0;
+        for (size_t i = 0; i + 1 < count; i++) {
+            const lw__joint *pair = find(symbols[i], symbols[i + 1]);
+            if (pair != NULL && (best == NULL || pair->rank < best->rank)) {
+                best = pair;
+                at = i;
+            }
+        }
+        if (best == NULL) {
+            return count;
+        }
+        symbols[at] = (int32_t)best->becomes;
+        memmove(symbols + at + 1, symbols + at + 2, (count - at - 2) * sizeof *symbols);
+        count--;
+    }
+}
+
+static void test_piece_joins__follows_the_rule(void **state)
+{
+    (void)state;
+    lw_error err = {.status = LW_OK};
+    lw__joins joins;
+    lw__joins_scratch scratch = {.links = NULL};
+    fill(&joins, 5);
+    uint32_t seed = 9;
+    for (size_t round = 0; round < 2000; round++) {
+        int32_t ours[MOST];
+        int32_t plain[MOST];
+        size_t count = draw(&seed) % (round % 4 == 0 ? MOST : 40);
+        for (size_t i = 0; i < count; i++) {
+            ours[i] = (int32_t)(draw(&seed) % SYMBOLS);
+        }
+        memcpy(plain, ours, sizeof plain);
+        size_t expected = merge_plainly(plain, count);
+        assert_int_equal(lw__joins_merge(&joins, &scratch, ours, &count, &err), LW_OK);
+        assert_int_equal(count, expected);
+        assert_memory_equal(ours, plain, count * sizeof *ours);
+    }
+    lw__joins_scratch_reset(&scratch);
+    lw__joins_reset(&joins);
+}
+
+static void test_piece_joins__says_where_merges_go_across(void **state)
+{
+    (void)state;
+    lw_error err = {.status = LW_OK};
+    lw__joins joins;
+    fill(&joins, 5);
+    assert_true(lw__joins_wide(&joins, 'a', 0xE9));
+    assert_false(lw__joins_wide(&joins, 0xE9, 'a'));
+    assert_false(joins.ascii['a']['b']);
+    lw__joint ascii = {.left = 1, .right = 2, .becomes = 3, .last = 'a', .first = 'b'};
+    assert_int_equal(lw__joins_put(&joins, &ascii, &err), LW_OK);
+    assert_true(joins.ascii['a']['b']);
+    assert_false(joins.ascii['b']['a']);
+    lw__joins_reset(&joins);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_piece_joins__follows_the_rule),
+        cmocka_unit_test(test_piece_joins__says_where_merges_go_across),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
