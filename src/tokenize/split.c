@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "tokenize/contraction.h"
 #include "tokenize/scan.h"
 
 typedef const unsigned char *cursor;
@@ -31,35 +32,6 @@ bool lw__split_rules_named(const char *name, lw__split_rules *rules)
     return false;
 }
 
-/* The end of the contraction whose apostrophe is at p; NULL when there is none. */
-static cursor contraction(cursor p, cursor end, unsigned char fold)
-{
-    if (end - p < 2) {
-        return NULL;
-    }
-    unsigned char first = p[1] | fold;
-    if (first == 's' || first == 'd' || first == 'm' || first == 't') {
-        return p + 2;
-    }
-    if (end - p < 3) {
-        return NULL;
-    }
-    unsigned char second = p[2] | fold;
-    if ((first == 'l' && second == 'l') || ((first == 'v' || first == 'r') && second == 'e')) {
-        return p + 3;
-    }
-    return NULL;
-}
-
-/* The same without regard to case; U+017F (long s, C5 BF) folds to s. */
-static cursor contraction_any_case(cursor p, cursor end)
-{
-    if (end - p >= 3 && p[1] == 0xC5 && p[2] == 0xBF) {
-        return p + 3;
-    }
-    return contraction(p, end, 0x20);
-}
-
 /* White space leaves its last character to what follows, unless nothing does. */
 static cursor spaces_but_last(const lw__spaces *spaces, cursor start, cursor end)
 {
@@ -69,7 +41,7 @@ static cursor spaces_but_last(const lw__spaces *spaces, cursor start, cursor end
 static inline cursor next_gpt2(cursor p, cursor end)
 {
     if (*p == '\'') {
-        cursor cut = contraction(p, end, 0);
+        cursor cut = lw__contraction(p, end, 0);
         if (cut != NULL) {
             return cut;
         }
@@ -126,7 +98,7 @@ static inline cursor next_cl100k(const lw__split_rules *rules, cursor p, cursor 
     if (first.class == LW__CLASS_NUMBER) {
         return number_end(p, end, rules->digits);
     }
-    cursor cut = *p == '\'' ? contraction_any_case(p, end) : NULL;
+    cursor cut = *p == '\'' ? lw__contraction_any_case(p, end) : NULL;
     if (cut != NULL) {
         return cut;
     }
