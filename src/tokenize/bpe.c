@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging. A short piece keeps the value of every adjacent pair in an array and looks for the
- * least of them; a long one keeps its pairs in a heap and its symbols in a linked list.
+ * Merging. A piece of up to 16 bytes keeps the ranks of its pairs in places that never move, and
+ * a bit for each symbol that is still there; one of up to 32 keeps the values of its pairs in an
+ * array. Both look for the least. A longer one keeps its pairs in a heap and its symbols in a
+ * linked list.
  *
  * A heap entry goes stale when one of its two symbols is merged away. It is told by its rank:
  * every node knows the rank that its pair has now.
  */
 #include "tokenize/bpe.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 
+#define PACKED_PIECE  16               /* symbols that are looked at all at once */
+#define PACKED_BITS   4                /* of a place among them, below the rank */
 #define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
+#define FILTER_BITS   20               /* 128 KiB, which stays in a core's own cache */
 #define NOWHERE       UINT32_MAX       /* no node */
 #define HEAP_WIDTH    4                /* children of a heap node */
 #define FIRST_SLOTS   1024             /* pair slots of a new table */
@@ -27,6 +33,8 @@ void lw__bpe_init(lw__bpe *bpe)
 void lw__bpe_reset(lw__bpe *bpe)
 {
     lw__free(bpe->slots);
+    lw__free(bpe->filter);
+    lw__free(bpe->byte_pairs);
     lw__bpe_init(bpe);
 }
 
@@ -36,6 +44,7 @@ void lw__bpe_clear(lw__bpe *bpe)
     bpe->slots = NULL;
     bpe->slot_count = 0;
     bpe->count = 0;
+    bpe->highest_rank = 0;
 }
 
 void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
@@ -45,10 +54,15 @@ void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-static inline size_t first_slot(uint64_t key, size_t slot_count)
+static inline uint64_t hash_of(uint64_t key)
 {
     uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(hash ^ hash >> 32) & (slot_count - 1);
+    return hash ^ hash >> 32;
+}
+
+static inline size_t first_slot(uint64_t key, size_t slot_count)
+{
+    return (size_t)hash_of(key) & (slot_count - 1);
 }
 
 /* The slot that holds the key, or the empty one where it would be put. */
@@ -90,17 +104,131 @@ lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
     bpe->count += slot->key == LW__PAIR_NONE;
     slot->key = key;
     slot->value = (uint64_t)merge->rank << 32 | (uint32_t)merge->id;
+    bpe->highest_rank = merge->rank > bpe->highest_rank ? merge->rank : bpe->highest_rank;
     return LW_OK;
+}
+
+/* Most pairs that are asked for have no rank: the filter says so from a small table. */
+static inline bool is_filtered(const lw__bpe *bpe, uint64_t key)
+{
+    uint64_t bit = hash_of(key) >> (64 - FILTER_BITS);
+    return bpe->filter != NULL && (bpe->filter[bit / 64] >> bit % 64 & 1) == 0;
 }
 
 static inline uint64_t value_of(const lw__bpe *bpe, uint32_t left, uint32_t right)
 {
-    if (bpe->slot_count == 0) {
+    uint64_t key = (uint64_t)left << 32 | right;
+    if (bpe->slot_count == 0 || is_filtered(bpe, key)) {
         return LW__PAIR_NONE;
     }
-    uint64_t key = (uint64_t)left << 32 | right;
     const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
     return slot->key == key ? slot->value : LW__PAIR_NONE;
+}
+
+static void fill_byte_pairs(lw__bpe *bpe)
+{
+    for (size_t i = 0; i < 256 * 256; i++) {
+        bpe->byte_pairs[i] =
+            value_of(bpe, (uint32_t)bpe->byte_ids[i / 256], (uint32_t)bpe->byte_ids[i % 256]);
+    }
+}
+
+lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err)
+{
+    size_t words = ((size_t)1 << FILTER_BITS) / 64;
+    uint64_t *filter = lw__alloc_zero(words, sizeof *filter);
+    bpe->byte_pairs = lw__alloc_array(256 * 256, sizeof *bpe->byte_pairs);
+    if (filter == NULL || bpe->byte_pairs == NULL) {
+        lw__free(filter);
+        return lw__fail_nomem(err, 256 * 256 * sizeof *bpe->byte_pairs, "merges");
+    }
+    fill_byte_pairs(bpe);
+    for (size_t i = 0; i < bpe->slot_count; i++) {
+        if (bpe->slots[i].key != LW__PAIR_NONE) {
+            uint64_t bit = hash_of(bpe->slots[i].key) >> (64 - FILTER_BITS);
+            filter[bit / 64] |= (uint64_t)1 << bit % 64;
+        }
+    }
+    bpe->filter = filter;
+    return LW_OK;
+}
+
+/* The value of the pair of two bytes of a piece. */
+static inline uint64_t value_of_bytes(const lw__bpe *bpe, const unsigned char *p)
+{
+    if (bpe->byte_pairs != NULL) {
+        return bpe->byte_pairs[(size_t)p[0] << 8 | p[1]];
+    }
+    return value_of(bpe, (uint32_t)bpe->byte_ids[p[0]], (uint32_t)bpe->byte_ids[p[1]]);
+}
+
+/* Symbols in the places of their first bytes. */
+typedef struct packed {
+    uint32_t
+        ranks[PACKED_PIECE]; /* rank and place of the pair that starts here; UINT32_MAX: none */
+    uint32_t becomes[PACKED_PIECE]; /* the id that the pair would become */
+    uint32_t ids[PACKED_PIECE];
+    uint32_t live; /* bits of the places that start a symbol */
+} packed;
+
+static inline void packed_put(packed *p, unsigned at, uint64_t value)
+{
+    uint32_t rank = (uint32_t)(value >> 32);
+    p->ranks[at] = value == LW__PAIR_NONE ? UINT32_MAX : rank << PACKED_BITS | at;
+    p->becomes[at] = (uint32_t)value;
+}
+
+/* Looks up the pair that starts at a symbol again. */
+static inline void packed_renew(const lw__bpe *bpe, packed *p, unsigned at)
+{
+    uint32_t behind = p->live >> at >> 1;
+    if (behind == 0) {
+        p->ranks[at] = UINT32_MAX;
+        return;
+    }
+    unsigned next = at + 1 + (unsigned)__builtin_ctz(behind);
+    packed_put(p, at, value_of(bpe, p->ids[at], p->ids[next]));
+}
+
+static inline uint32_t least_of(const uint32_t *ranks)
+{
+    uint32_t least[4] = {ranks[0], ranks[1], ranks[2], ranks[3]};
+    for (unsigned i = 4; i < PACKED_PIECE; i++) {
+        least[i % 4] = ranks[i] < least[i % 4] ? ranks[i] : least[i % 4];
+    }
+    least[0] = least[1] < least[0] ? least[1] : least[0];
+    least[2] = least[3] < least[2] ? least[3] : least[2];
+    return least[2] < least[0] ? least[2] : least[0];
+}
+
+static size_t encode_packed(const lw__bpe *bpe, const unsigned char *piece, size_t count,
+                            int32_t *ids)
+{
+    packed p = {.live = (1u << count) - 1};
+    memset(p.ranks, 0xFF, sizeof p.ranks);
+    for (unsigned i = 0; i < count; i++) {
+        p.ids[i] = (uint32_t)bpe->byte_ids[piece[i]];
+    }
+    for (unsigned i = 0; i + 1 < count; i++) {
+        packed_put(&p, i, value_of_bytes(bpe, piece + i));
+    }
+    for (uint32_t least = least_of(p.ranks); least != UINT32_MAX; least = least_of(p.ranks)) {
+        unsigned at = least % PACKED_PIECE;
+        unsigned gone = at + 1 + (unsigned)__builtin_ctz(p.live >> at >> 1);
+        uint32_t before = p.live & ((1u << at) - 1);
+        p.live &= ~(1u << gone);
+        p.ranks[gone] = UINT32_MAX;
+        p.ids[at] = p.becomes[at];
+        packed_renew(bpe, &p, at);
+        if (before != 0) {
+            packed_renew(bpe, &p, 31u - (unsigned)__builtin_clz(before));
+        }
+    }
+    size_t found = 0;
+    for (uint32_t left = p.live; left != 0; left &= left - 1) {
+        ids[found++] = (int32_t)p.ids[__builtin_ctz(left)];
+    }
+    return found;
 }
 
 /* Takes out symbol `at + 1` of `count`, and the pair it starts. */
@@ -122,7 +250,7 @@ static size_t encode_short(const lw__bpe *bpe, const unsigned char *piece, size_
         values[i] = LW__PAIR_NONE;
     }
     for (size_t i = 0; i + 1 < count; i++) {
-        values[i] = value_of(bpe, symbols[i], symbols[i + 1]);
+        values[i] = value_of_bytes(bpe, piece + i);
     }
     for (;;) {
         size_t best = 0;
@@ -301,6 +429,10 @@ lw_status lw__bpe_encode(const lw__bpe *bpe, lw__bpe_scratch *scratch, const uns
 {
     if (bytes == 0) {
         *count = 0;
+        return LW_OK;
+    }
+    if (bytes <= PACKED_PIECE && bpe->highest_rank < UINT32_MAX >> PACKED_BITS) {
+        *count = encode_packed(bpe, piece, bytes, ids);
         return LW_OK;
     }
     if (bytes <= SHORT_PIECE) {

@@ -31,7 +31,11 @@ typedef struct lw__bpe {
     lw__pair *slots; /* a power of two of them, at most half in use */
     size_t slot_count;
     size_t count;
+    uint32_t highest_rank;
     int32_t byte_ids[256];
+    /* What makes look-ups quick; NULL until lw__bpe_finish. */
+    uint64_t *filter;     /* bits by hash of the pairs that have a rank */
+    uint64_t *byte_pairs; /* the value of each pair of bytes */
 } lw__bpe;
 
 typedef struct lw__node {
@@ -55,6 +59,9 @@ void lw__bpe_reset(lw__bpe *bpe);
 void lw__bpe_clear(lw__bpe *bpe);
 /* A pair given twice keeps its later merge. */
 lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err);
+
+/* Makes look-ups quick once all merges are there; none may be put after it. */
+lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err);
 
 void lw__bpe_scratch_reset(lw__bpe_scratch *scratch);
 

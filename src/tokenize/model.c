@@ -131,8 +131,10 @@ static lw_status build_from_ranks(lw__tokenizer *tokenizer, lw_error *err)
 lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
 {
     LW__TRY(find_bytes(tokenizer, err));
-    return tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
-                                        : put_merges(tokenizer, err);
+    LW__TRY(tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
+                                         : put_merges(tokenizer, err));
+    LW__TRY(lw__bpe_finish(&tokenizer->bpe, err));
+    return lw__cuts_build(&tokenizer->cuts, &tokenizer->vocab, err);
 }
 
 static void write_tokens(lw__bytes *out, const lw__tokenizer *tokenizer)

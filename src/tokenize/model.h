@@ -6,6 +6,7 @@
 #define LW__TOKENIZE_MODEL_H
 
 #include "tokenize/bpe.h"
+#include "tokenize/cuts.h"
 #include "tokenize/matcher.h"
 #include "tokenize/tokenize.h"
 #include "tokenize/vocab.h"
@@ -17,6 +18,7 @@ struct lw__tokenizer {
     /* set when opened, never changed */
     lw__vocab vocab;
     lw__bpe bpe;
+    lw__cuts cuts;
     lw__matcher matchers[LW__ROUNDS];
     bool is_bytes; /* the vocabulary "bytes": an id is a byte */
     int32_t vocabulary;

@@ -240,6 +240,7 @@ void lw__tokenizer_close(lw__tokenizer *tokenizer)
         lw__matcher_reset(&tokenizer->matchers[i]);
     }
     lw__bpe_reset(&tokenizer->bpe);
+    lw__cuts_reset(&tokenizer->cuts);
     lw__vocab_reset(&tokenizer->vocab);
     lw__free(tokenizer);
 }

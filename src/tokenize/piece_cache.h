@@ -18,7 +18,7 @@
 #define LW__CACHE_IDS       4  /* most ids of a piece that is kept */
 
 typedef struct lw__cache_key {
-    uint64_t words[2]; /* the bytes, zeros, and the byte count in the last byte */
+    uint64_t words[2]; /* the bytes, zeros, and byte count and kind in the last byte */
 } lw__cache_key;
 
 typedef struct lw__cache_entry {
@@ -49,9 +49,10 @@ void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_
 
 /*
  * The key of a piece. One of more than 15 bytes gets a key that no entry has. 16 bytes can be read
- * at `piece`.
+ * at `piece`. The kind, 0 or 1, tells two ways of merging the same bytes apart.
  */
-static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes)
+static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
+                                             unsigned kind)
 {
     lw__cache_key key;
     uint64_t mask[2];
@@ -59,7 +60,7 @@ static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t 
     memcpy(&key, piece, 16);
     memcpy(mask, lw__cache_masks[row], 16);
     key.words[0] &= mask[0];
-    key.words[1] = (key.words[1] & mask[1]) | (uint64_t)row << LW__CACHE_COUNT_SHIFT;
+    key.words[1] = (key.words[1] & mask[1]) | (uint64_t)(row | kind << 5) << LW__CACHE_COUNT_SHIFT;
     return key;
 }
 

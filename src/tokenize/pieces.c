@@ -31,45 +31,51 @@ void lw__pieces_reset(lw__pieces *pieces)
     lw__bpe_scratch_reset(&pieces->scratch);
 }
 
-static lw_status merge_piece(lw__pieces *pieces, const unsigned char *piece, size_t bytes,
-                             int32_t *ids, size_t *count, lw_error *err)
+/*
+ * The ids of some bytes, which are `whole` pieces or parts of one between certain cuts: those are
+ * merged, and never taken from the vocabulary whole, as merging may not reach that token.
+ */
+static lw_status merge(lw__pieces *pieces, const unsigned char *text, size_t bytes, bool whole,
+                       int32_t *ids, size_t *count, lw_error *err)
 {
     const lw__tokenizer *tokenizer = pieces->tokenizer;
-    if (tokenizer->vocab.whole_piece) {
-        int32_t id = lw__vocab_find(&tokenizer->vocab, piece, bytes);
-        if (id >= 0) {
-            ids[0] = id;
-            *count = 1;
-            return LW_OK;
-        }
+    int32_t id =
+        whole && tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, text, bytes) : -1;
+    if (id >= 0) {
+        ids[0] = id;
+        *count = 1;
+        return LW_OK;
     }
-    return lw__bpe_encode(&tokenizer->bpe, &pieces->scratch, piece, bytes, ids, count, err);
+    return lw__bpe_encode(&tokenizer->bpe, &pieces->scratch, text, bytes, ids, count, err);
 }
 
-/* A piece that the cache of short ones does not have. */
-static __attribute__((noinline)) lw_status put_missed(lw__pieces *pieces,
-                                                      const unsigned char *piece, size_t bytes,
-                                                      size_t at, int32_t **out, lw_error *err)
+/* The kind of a key; parts are told from pieces only where they may have other ids. */
+static unsigned kind_of(const lw__pieces *pieces, bool whole)
+{
+    return !whole && pieces->tokenizer->vocab.whole_piece;
+}
+
+/* Bytes that the cache of short pieces does not have; it is given them when they fit. */
+static lw_status put_merged(lw__pieces *pieces, const unsigned char *text, size_t bytes, bool whole,
+                            const lw__cache_key *key, int32_t **out, lw_error *err)
 {
     size_t count = 0;
     bool may_be_long = bytes > LW__CACHE_IDS && bytes <= LW__LONG_CACHE_BYTES;
-    lw__long_key key;
+    lw__long_key long_key;
     if (may_be_long) {
-        key = lw__long_cache_key(piece, bytes, 0);
-        const uint32_t *ids = lw__long_cache_find(&pieces->long_cache, &key, &count);
+        long_key = lw__long_cache_key(text, bytes, kind_of(pieces, whole));
+        const uint32_t *ids = lw__long_cache_find(&pieces->long_cache, &long_key, &count);
         if (ids != NULL) {
             memcpy(*out, ids, count * sizeof *ids);
             *out += count;
             return LW_OK;
         }
     }
-    LW__TRY(merge_piece(pieces, piece, bytes, *out, &count, err));
+    LW__TRY(merge(pieces, text, bytes, whole, *out, &count, err));
     if (bytes <= LW__CACHE_KEY_BYTES && count <= LW__CACHE_IDS) {
-        const lw__piece_batch *batch = &pieces->batch;
-        lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->pairs[at] * 2];
-        lw__cache_put(pair, &batch->keys[at], *out, count);
+        lw__cache_put(&pieces->cache.entries[(size_t)lw__cache_pair(key) * 2], key, *out, count);
     } else if (may_be_long) {
-        lw__long_cache_put(&pieces->long_cache, &key, *out, count);
+        lw__long_cache_put(&pieces->long_cache, &long_key, *out, count);
     }
     *out += count;
     return LW_OK;
@@ -82,6 +88,63 @@ static inline int32_t *put_entry(int32_t *out, const lw__cache_entry *entry)
     memcpy(out, entry->ids, sizeof entry->ids);
     out[0] = (int32_t)(first & ((1u << ID_BITS) - 1));
     return out + (first >> ID_BITS);
+}
+
+/* The key of a piece that may be less than 16 bytes before the end of its text. */
+static lw__cache_key key_at_end(const unsigned char *piece, size_t bytes, unsigned kind)
+{
+    unsigned char copy[16] = {0};
+    memcpy(copy, piece, bytes < sizeof copy ? bytes : sizeof copy);
+    return lw__cache_key_of(copy, bytes, kind);
+}
+
+/* A part of a piece, of which `left` bytes follow from here. */
+static lw_status put_part(lw__pieces *pieces, const unsigned char *part, size_t bytes, size_t left,
+                          int32_t **out, lw_error *err)
+{
+    unsigned kind = kind_of(pieces, false);
+    lw__cache_key key =
+        left >= 16 ? lw__cache_key_of(part, bytes, kind) : key_at_end(part, bytes, kind);
+    const lw__cache_entry *pair = &pieces->cache.entries[(size_t)lw__cache_pair(&key) * 2];
+    for (size_t i = 0; i < 2; i++) {
+        if (lw__cache_is(&pair[i], &key)) {
+            *out = put_entry(*out, &pair[i]);
+            return LW_OK;
+        }
+    }
+    return put_merged(pieces, part, bytes, false, &key, out, err);
+}
+
+/*
+ * A piece that is too long for the cache of short ones. Between certain cuts it becomes parts
+ * that are not; languages without spaces between words owe their speed to this.
+ */
+static lw_status put_long(lw__pieces *pieces, const unsigned char *piece, size_t bytes,
+                          const lw__cache_key *key, int32_t **out, lw_error *err)
+{
+    const lw__tokenizer *tokenizer = pieces->tokenizer;
+    int32_t id =
+        tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, piece, bytes) : -1;
+    size_t cut = id >= 0 ? bytes : lw__cuts_next(&tokenizer->cuts, piece, bytes, 0);
+    if (cut == bytes) {
+        return put_merged(pieces, piece, bytes, true, key, out, err);
+    }
+    for (size_t at = 0; at < bytes;) {
+        LW__TRY(put_part(pieces, piece + at, cut - at, bytes - at, out, err));
+        at = cut;
+        cut = at < bytes ? lw__cuts_next(&tokenizer->cuts, piece, bytes, at) : bytes;
+    }
+    return LW_OK;
+}
+
+/* A piece that the cache of short ones does not have. */
+static __attribute__((noinline)) lw_status put_missed(lw__pieces *pieces,
+                                                      const unsigned char *piece, size_t bytes,
+                                                      const lw__cache_key *key, int32_t **out,
+                                                      lw_error *err)
+{
+    return bytes > LW__CACHE_KEY_BYTES ? put_long(pieces, piece, bytes, key, out, err)
+                                       : put_merged(pieces, piece, bytes, true, key, out, err);
 }
 
 static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_t count,
@@ -98,20 +161,12 @@ static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_
         } else if (lw__cache_is(&pair[1], &batch->keys[i])) {
             out = put_entry(out, &pair[1]);
         } else {
-            LW__TRY(put_missed(pieces, text + start, end - start, i, &out, err));
+            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], &out, err));
         }
         start = end;
     }
     arena->count = (size_t)(out - arena->ids);
     return LW_OK;
-}
-
-/* The key of a piece that is less than 16 bytes before the end of its text. */
-static lw__cache_key key_at_end(const unsigned char *piece, size_t bytes)
-{
-    unsigned char copy[16] = {0};
-    memcpy(copy, piece, bytes < sizeof copy ? bytes : sizeof copy);
-    return lw__cache_key_of(copy, bytes);
 }
 
 /* Asks for the cache lines of all pieces of the batch. */
@@ -124,8 +179,8 @@ static void prepare(lw__pieces *pieces, const unsigned char *text, size_t bytes,
     for (size_t i = 0; i < count; i++) {
         size_t length = batch->ends[i] - start;
         lw__cache_key key = __builtin_expect(start <= safe && bytes >= 16, 1)
-                                ? lw__cache_key_of(text + start, length)
-                                : key_at_end(text + start, length);
+                                ? lw__cache_key_of(text + start, length, 0)
+                                : key_at_end(text + start, length, 0);
         uint32_t pair = lw__cache_pair(&key);
         __builtin_prefetch(&entries[(size_t)pair * 2]);
         batch->keys[i] = key;
