@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of piece_cache.h. A new entry takes the first place of its pair and moves the one that was
- * there to the second.
+ * The table of piece_cache.h. A new entry takes the second place of its pair, unless the first is
+ * free; it gets the first when it is used again.
  */
 #include "tokenize/piece_cache.h"
 
@@ -56,10 +56,10 @@ void lw__cache_reset(lw__cache *cache)
 void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
                    size_t count)
 {
-    pair[1] = pair[0];
-    pair[0] = (lw__cache_entry){.key = *key};
+    lw__cache_entry *entry = &pair[pair[0].ids[0] >> 24 != 0];
+    *entry = (lw__cache_entry){.key = *key};
     for (size_t i = 0; i < count; i++) {
-        pair[0].ids[i] = (uint32_t)ids[i];
+        entry->ids[i] = (uint32_t)ids[i];
     }
-    pair[0].ids[0] |= (uint32_t)count << 24;
+    entry->ids[0] |= (uint32_t)count << 24;
 }

@@ -147,6 +147,15 @@ static __attribute__((noinline)) lw_status put_missed(lw__pieces *pieces,
                                        : put_merged(pieces, piece, bytes, true, key, out, err);
 }
 
+/* Takes the ids of the second entry of a pair, which becomes the first: the one in more use. */
+static inline int32_t *put_second(int32_t *out, lw__cache_entry *pair)
+{
+    lw__cache_entry used = pair[1];
+    pair[1] = pair[0];
+    pair[0] = used;
+    return put_entry(out, &used);
+}
+
 static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_t count,
                             lw__arena *arena, lw_error *err)
 {
@@ -154,12 +163,12 @@ static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_
     int32_t *out = arena->ids + arena->count;
     size_t start = 0;
     for (size_t i = 0; i < count; i++) {
-        const lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->pairs[i] * 2];
+        lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->pairs[i] * 2];
         size_t end = batch->ends[i];
-        if (lw__cache_is(&pair[0], &batch->keys[i])) {
+        if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)) {
             out = put_entry(out, &pair[0]);
         } else if (lw__cache_is(&pair[1], &batch->keys[i])) {
-            out = put_entry(out, &pair[1]);
+            out = put_second(out, pair);
         } else {
             LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], &out, err));
         }
