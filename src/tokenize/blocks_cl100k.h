@@ -65,10 +65,11 @@ static inline uint64_t lw__cl100k_starts(const lw__masks *m, const lw__split_rul
     uint64_t starts = other_starts | letter_starts | number_starts | behind_last_newline |
                       run_firsts | last_spaces;
     bool ends_in_space = (spaces & (m->valid ^ m->valid >> 1)) != 0;
-    if (ends_in_space && (!last || rules->trailing_whole)) {
-        /* What follows decides where that run is cut, or it is not cut at all. */
-        starts &= lw__bits_through(lw__highest_bit(run_firsts));
-    }
+    /* What follows decides where that run is cut, or it is not cut at all. No jump: this is often
+     * so, and hard to foresee. */
+    bool kept_whole = ends_in_space && (!last || rules->trailing_whole);
+    unsigned last_run = lw__highest_bit(run_firsts | 1);
+    starts &= lw__bits_through(kept_whole ? last_run : 63);
     return starts;
 }
 

@@ -28,6 +28,8 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
+#define PREFETCH_BYTES 2048 /* ahead of a block: all loops over a batch of pieces lie between */
+
 /* A block on its way to its cuts. */
 typedef struct block {
     const unsigned char *text;
@@ -41,9 +43,7 @@ typedef struct walk_state {
     const lw__split_rules *rules;
     const unsigned char *text;
     size_t bytes;
-    size_t at;
     uint32_t *ends;
-    size_t count;
     size_t room;
 } walk_state;
 
@@ -193,58 +193,61 @@ static ALWAYS_INLINE uint64_t block_starts(block *b, const lw__split_rules *rule
     return cut_contractions(b, starts, raw_equal(raw, '\''), any_case);
 }
 
-/* Takes pieces one at a time until `wanted` bytes are behind; false when it has to stop. */
-static inline bool take_pieces(walk_state *w, size_t wanted)
+/*
+ * Takes pieces one at a time until `wanted` bytes are behind. Returns the new count, and sets *at
+ * to the bytes of the text when the walk has to stop.
+ */
+static __attribute__((noinline)) size_t take_pieces(const walk_state *w, size_t wanted, size_t *at,
+                                                    size_t count)
 {
-    for (size_t stop = w->at + wanted; w->at < stop && w->at < w->bytes;) {
+    size_t from = *at;
+    for (size_t stop = from + wanted; from < stop && from < w->bytes;) {
         size_t end = 0;
-        if (w->count == w->room) {
-            return false;
+        if (count == w->room) {
+            *at = w->bytes;
+            return count;
         }
-        (void)lw__split(w->rules, w->text, w->bytes, w->at, &end, 1);
+        (void)lw__split(w->rules, w->text, w->bytes, from, &end, 1);
         if (end > UINT32_MAX) {
-            return false;
+            *at = w->bytes;
+            return count;
         }
-        w->ends[w->count++] = (uint32_t)end;
-        w->at = end;
+        w->ends[count++] = (uint32_t)end;
+        from = end;
     }
-    return true;
+    *at = from;
+    return count;
 }
 
-/* One block; false when the walk has to stop. */
-static ALWAYS_INLINE bool take_block(walk_state *w, starts_of *starts_of_family, bool any_case)
+static ALWAYS_INLINE size_t walk_family(const walk_state *w, starts_of *starts_of_family,
+                                        bool any_case)
 {
-    size_t left = w->bytes - w->at;
-    block b = {.text = w->text + w->at,
-               .bytes = left < LW__BLOCK_BYTES ? (unsigned)left : LW__BLOCK_BYTES,
-               .last = left <= LW__BLOCK_BYTES};
-    uint64_t starts = block_starts(&b, w->rules, starts_of_family, any_case);
-    uint64_t cuts = starts & ~(uint64_t)1;
-    if (__builtin_expect(starts == 0, 0)) {
-        return take_pieces(w, LW__BLOCK_BYTES);
+    size_t at = 0;
+    size_t count = 0;
+    while (at < w->bytes && at < UINT32_MAX - LW__BLOCK_BYTES &&
+           w->room - count > LW__BLOCK_BYTES) {
+        size_t left = w->bytes - at;
+        block b = {.text = w->text + at,
+                   .bytes = left < LW__BLOCK_BYTES ? (unsigned)left : LW__BLOCK_BYTES,
+                   .last = left <= LW__BLOCK_BYTES};
+        __builtin_prefetch(b.text + PREFETCH_BYTES);
+        uint64_t starts = block_starts(&b, w->rules, starts_of_family, any_case);
+        uint64_t cuts = starts & ~(uint64_t)1;
+        if (__builtin_expect(starts == 0 || (!b.last && cuts == 0), 0)) {
+            size_t resumed = at;
+            count = take_pieces(w, starts == 0 ? LW__BLOCK_BYTES : 1, &resumed, count);
+            at = resumed;
+            continue;
+        }
+        put_ends(w->ends + count, cuts, (uint32_t)at);
+        count += (size_t)__builtin_popcountll(cuts);
+        if (b.last) {
+            w->ends[count++] = (uint32_t)w->bytes;
+            break;
+        }
+        at += lw__highest_bit(cuts);
     }
-    if (!b.last && __builtin_expect(cuts == 0, 0)) {
-        return take_pieces(w, 1);
-    }
-    put_ends(w->ends + w->count, cuts, (uint32_t)w->at);
-    w->count += (size_t)__builtin_popcountll(cuts);
-    if (b.last) {
-        w->ends[w->count++] = (uint32_t)w->bytes;
-        w->at = w->bytes;
-    } else {
-        w->at += lw__highest_bit(cuts);
-    }
-    return true;
-}
-
-static ALWAYS_INLINE size_t walk_family(walk_state *w, starts_of *starts_of_family, bool any_case)
-{
-    bool goes_on = true;
-    while (goes_on && w->at < w->bytes && w->at < UINT32_MAX - LW__BLOCK_BYTES &&
-           w->room - w->count > LW__BLOCK_BYTES) {
-        goes_on = take_block(w, starts_of_family, any_case);
-    }
-    return w->count;
+    return count;
 }
 
 /* The function of type lw__blocks_walk, for this processor. */
@@ -258,9 +261,8 @@ static ALWAYS_INLINE size_t walk_blocks(const lw__split_rules *rules, const unsi
     if (rules->family == LW__SPLIT_CL100K && (rules->digits == 1 || rules->digits == 3)) {
         return walk_family(&w, starts_cl100k, true);
     }
-    while (w.at < w.bytes && w.count < room && take_pieces(&w, 1)) {
-    }
-    return w.count;
+    size_t at = 0;
+    return take_pieces(&w, bytes, &at, 0);
 }
 
 #endif

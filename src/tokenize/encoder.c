@@ -8,11 +8,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/model.h"
-#include "tokenize/pieces.h"
+#include "tokenize/byte_pieces.h"
 
 struct lw__encoder {
     const lw__tokenizer *tokenizer;
-    lw__pieces pieces;
+    lw__byte_pieces pieces;
     unsigned char *prefixed; /* a segment with a space put before it */
     size_t prefixed_capacity;
 };
@@ -54,7 +54,7 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
     }
     encoder->tokenizer = tokenizer;
     lw_status status =
-        tokenizer->is_bytes ? LW_OK : lw__pieces_create(&encoder->pieces, tokenizer, err);
+        tokenizer->is_bytes ? LW_OK : lw__byte_pieces_create(&encoder->pieces, tokenizer, err);
     if (status < 0) {
         lw__encoder_destroy(encoder);
         return status;
@@ -68,14 +68,14 @@ void lw__encoder_destroy(lw__encoder *encoder)
     if (encoder == NULL) {
         return;
     }
-    lw__pieces_reset(&encoder->pieces);
+    lw__byte_pieces_reset(&encoder->pieces);
     lw__free(encoder->prefixed);
     lw__free(encoder);
 }
 
 static lw_status encode_pieces(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
 {
-    return lw__pieces_encode(&encoder->pieces, text.data, text.bytes, arena, err);
+    return lw__byte_pieces_encode(&encoder->pieces, text.data, text.bytes, arena, err);
 }
 
 static lw_status prefixed_reserve(lw__encoder *encoder, size_t bytes, lw_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 
 #define LINE_BYTES 64
 
@@ -34,15 +35,18 @@ const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16] = {
 
 /* clang-format on */
 
+/* A table in small pages would be larger than what a processor knows the addresses of. */
 lw_status lw__cache_create(lw__cache *cache, lw_error *err)
 {
-    size_t count = ((size_t)2 << LW__CACHE_PAIR_BITS) + 2;
-    cache->memory = lw__alloc_zero(count, sizeof(lw__cache_entry));
+    size_t bytes = ((size_t)LINE_BYTES << LW__CACHE_PAIR_BITS);
+    size_t with_slack = bytes + LW__OS_HUGE_BYTES;
+    cache->memory = lw__alloc_zero(with_slack, 1);
     if (cache->memory == NULL) {
-        return lw__fail_nomem(err, count * sizeof(lw__cache_entry), "a cache of pieces");
+        return lw__fail_nomem(err, with_slack, "a cache of pieces");
     }
-    size_t past = (size_t)((uintptr_t)cache->memory % LINE_BYTES);
-    cache->entries = (void *)((char *)cache->memory + (LINE_BYTES - past) % LINE_BYTES);
+    size_t past = (size_t)((uintptr_t)cache->memory % LW__OS_HUGE_BYTES);
+    cache->entries = (void *)((char *)cache->memory + (LW__OS_HUGE_BYTES - past));
+    lw__os_advise_huge(cache->entries, bytes);
     return LW_OK;
 }
 

@@ -37,8 +37,7 @@ typedef struct lw__cache {
 #define LW__CACHE_COUNT_SHIFT 56
 #endif
 
-#define LW__CACHE_PAIR_BITS                                                                        \
-    17 /* 2^17 pairs of 64 bytes: 8 MiB, of which few lines are in use often */
+#define LW__CACHE_PAIR_BITS 17 /* 2^17 pairs of 64 bytes: 8 MiB */
 
 extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 
@@ -48,11 +47,10 @@ void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_
                    size_t count);
 
 /*
- * The key of a piece. One of more than 15 bytes gets a key that no entry has. 16 bytes can be read
- * at `piece`. The kind, 0 or 1, tells two ways of merging the same bytes apart.
+ * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no
+ * entry has.
  */
-static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
-                                             unsigned kind)
+static inline lw__cache_key lw__cache_key_of_16(const unsigned char *piece, size_t bytes)
 {
     lw__cache_key key;
     uint64_t mask[2];
@@ -60,16 +58,40 @@ static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t 
     memcpy(&key, piece, 16);
     memcpy(mask, lw__cache_masks[row], 16);
     key.words[0] &= mask[0];
-    key.words[1] = (key.words[1] & mask[1]) | (uint64_t)(row | kind << 5) << LW__CACHE_COUNT_SHIFT;
+    key.words[1] = (key.words[1] & mask[1]) | (uint64_t)row << LW__CACHE_COUNT_SHIFT;
+    return key;
+}
+
+/* The same for a piece anywhere; `end` is that of the text it is in. */
+static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
+                                             const unsigned char *end)
+{
+    if (end - piece >= 16) {
+        return lw__cache_key_of_16(piece, bytes);
+    }
+    unsigned char copy[16] = {0};
+    memcpy(copy, piece, bytes);
+    return lw__cache_key_of_16(copy, bytes);
+}
+
+/* A key of the same bytes for another way of merging them. */
+static inline lw__cache_key lw__cache_other_kind(lw__cache_key key)
+{
+    key.words[1] |= UINT64_C(0x20) << LW__CACHE_COUNT_SHIFT;
     return key;
 }
 
 /* The number of the pair of entries where the key belongs. */
-static inline uint32_t lw__cache_pair(const lw__cache_key *key)
+static inline uint32_t lw__cache_place(const lw__cache_key *key)
 {
     uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
     return (uint32_t)(hash >> (64 - LW__CACHE_PAIR_BITS));
+}
+
+static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
+{
+    return &cache->entries[(size_t)lw__cache_place(key) * 2];
 }
 
 static inline bool lw__cache_is(const lw__cache_entry *entry, const lw__cache_key *key)

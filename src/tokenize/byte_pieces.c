@@ -3,18 +3,19 @@
  * Three loops over a batch of pieces: cut them, ask for their cache lines, take their ids. By the
  * time a line is looked at it has come; what is not in it goes the long way.
  */
-#include "tokenize/pieces.h"
+#include "tokenize/byte_pieces.h"
 
 #include <string.h>
 
 #include "base/error.h"
 
-_Static_assert(LW__PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
+_Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
 
 #define ID_BITS 24
 
-lw_status lw__pieces_create(lw__pieces *pieces, const lw__tokenizer *tokenizer, lw_error *err)
+lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
+                                 lw_error *err)
 {
     lw__blocks_form forms[3];
     (void)lw__blocks_forms(forms);
@@ -24,7 +25,7 @@ lw_status lw__pieces_create(lw__pieces *pieces, const lw__tokenizer *tokenizer, 
     return lw__long_cache_create(&pieces->long_cache, err);
 }
 
-void lw__pieces_reset(lw__pieces *pieces)
+void lw__byte_pieces_reset(lw__byte_pieces *pieces)
 {
     lw__cache_reset(&pieces->cache);
     lw__long_cache_reset(&pieces->long_cache);
@@ -35,7 +36,7 @@ void lw__pieces_reset(lw__pieces *pieces)
  * The ids of some bytes, which are `whole` pieces or parts of one between certain cuts: those are
  * merged, and never taken from the vocabulary whole, as merging may not reach that token.
  */
-static lw_status merge(lw__pieces *pieces, const unsigned char *text, size_t bytes, bool whole,
+static lw_status merge(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes, bool whole,
                        int32_t *ids, size_t *count, lw_error *err)
 {
     const lw__tokenizer *tokenizer = pieces->tokenizer;
@@ -50,14 +51,14 @@ static lw_status merge(lw__pieces *pieces, const unsigned char *text, size_t byt
 }
 
 /* The kind of a key; parts are told from pieces only where they may have other ids. */
-static unsigned kind_of(const lw__pieces *pieces, bool whole)
+static unsigned kind_of(const lw__byte_pieces *pieces, bool whole)
 {
     return !whole && pieces->tokenizer->vocab.whole_piece;
 }
 
 /* Bytes that the cache of short pieces does not have; it is given them when they fit. */
-static lw_status put_merged(lw__pieces *pieces, const unsigned char *text, size_t bytes, bool whole,
-                            const lw__cache_key *key, int32_t **out, lw_error *err)
+static lw_status put_merged(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                            bool whole, const lw__cache_key *key, int32_t **out, lw_error *err)
 {
     size_t count = 0;
     bool may_be_long = bytes > LW__CACHE_IDS && bytes <= LW__LONG_CACHE_BYTES;
@@ -73,7 +74,7 @@ static lw_status put_merged(lw__pieces *pieces, const unsigned char *text, size_
     }
     LW__TRY(merge(pieces, text, bytes, whole, *out, &count, err));
     if (bytes <= LW__CACHE_KEY_BYTES && count <= LW__CACHE_IDS) {
-        lw__cache_put(&pieces->cache.entries[(size_t)lw__cache_pair(key) * 2], key, *out, count);
+        lw__cache_put(lw__cache_pair(&pieces->cache, key), key, *out, count);
     } else if (may_be_long) {
         lw__long_cache_put(&pieces->long_cache, &long_key, *out, count);
     }
@@ -90,22 +91,15 @@ static inline int32_t *put_entry(int32_t *out, const lw__cache_entry *entry)
     return out + (first >> ID_BITS);
 }
 
-/* The key of a piece that may be less than 16 bytes before the end of its text. */
-static lw__cache_key key_at_end(const unsigned char *piece, size_t bytes, unsigned kind)
+/* A part of a piece; the piece ends at `end`. */
+static lw_status put_part(lw__byte_pieces *pieces, const unsigned char *part, size_t bytes,
+                          const unsigned char *end, int32_t **out, lw_error *err)
 {
-    unsigned char copy[16] = {0};
-    memcpy(copy, piece, bytes < sizeof copy ? bytes : sizeof copy);
-    return lw__cache_key_of(copy, bytes, kind);
-}
-
-/* A part of a piece, of which `left` bytes follow from here. */
-static lw_status put_part(lw__pieces *pieces, const unsigned char *part, size_t bytes, size_t left,
-                          int32_t **out, lw_error *err)
-{
-    unsigned kind = kind_of(pieces, false);
-    lw__cache_key key =
-        left >= 16 ? lw__cache_key_of(part, bytes, kind) : key_at_end(part, bytes, kind);
-    const lw__cache_entry *pair = &pieces->cache.entries[(size_t)lw__cache_pair(&key) * 2];
+    lw__cache_key key = lw__cache_key_of(part, bytes, end);
+    if (kind_of(pieces, false) != 0) {
+        key = lw__cache_other_kind(key);
+    }
+    const lw__cache_entry *pair = lw__cache_pair(&pieces->cache, &key);
     for (size_t i = 0; i < 2; i++) {
         if (lw__cache_is(&pair[i], &key)) {
             *out = put_entry(*out, &pair[i]);
@@ -119,7 +113,7 @@ static lw_status put_part(lw__pieces *pieces, const unsigned char *part, size_t 
  * A piece that is too long for the cache of short ones. Between certain cuts it becomes parts
  * that are not; languages without spaces between words owe their speed to this.
  */
-static lw_status put_long(lw__pieces *pieces, const unsigned char *piece, size_t bytes,
+static lw_status put_long(lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes,
                           const lw__cache_key *key, int32_t **out, lw_error *err)
 {
     const lw__tokenizer *tokenizer = pieces->tokenizer;
@@ -130,7 +124,7 @@ static lw_status put_long(lw__pieces *pieces, const unsigned char *piece, size_t
         return put_merged(pieces, piece, bytes, true, key, out, err);
     }
     for (size_t at = 0; at < bytes;) {
-        LW__TRY(put_part(pieces, piece + at, cut - at, bytes - at, out, err));
+        LW__TRY(put_part(pieces, piece + at, cut - at, piece + bytes, out, err));
         at = cut;
         cut = at < bytes ? lw__cuts_next(&tokenizer->cuts, piece, bytes, at) : bytes;
     }
@@ -138,7 +132,7 @@ static lw_status put_long(lw__pieces *pieces, const unsigned char *piece, size_t
 }
 
 /* A piece that the cache of short ones does not have. */
-static __attribute__((noinline)) lw_status put_missed(lw__pieces *pieces,
+static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
                                                       const unsigned char *piece, size_t bytes,
                                                       const lw__cache_key *key, int32_t **out,
                                                       lw_error *err)
@@ -156,21 +150,23 @@ static inline int32_t *put_second(int32_t *out, lw__cache_entry *pair)
     return put_entry(out, &used);
 }
 
-static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_t count,
+static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, size_t count,
                             lw__arena *arena, lw_error *err)
 {
     const lw__piece_batch *batch = &pieces->batch;
     int32_t *out = arena->ids + arena->count;
     size_t start = 0;
     for (size_t i = 0; i < count; i++) {
-        lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->pairs[i] * 2];
+        lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->places[i] * 2];
         size_t end = batch->ends[i];
         if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)) {
             out = put_entry(out, &pair[0]);
         } else if (lw__cache_is(&pair[1], &batch->keys[i])) {
             out = put_second(out, pair);
         } else {
-            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], &out, err));
+            int32_t *missed = out; /* so that `out` itself can stay in a register */
+            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], &missed, err));
+            out = missed;
         }
         start = end;
     }
@@ -179,31 +175,30 @@ static lw_status put_pieces(lw__pieces *pieces, const unsigned char *text, size_
 }
 
 /* Asks for the cache lines of all pieces of the batch. */
-static void prepare(lw__pieces *pieces, const unsigned char *text, size_t bytes, size_t count)
+static void prepare(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes, size_t count)
 {
     lw__piece_batch *batch = &pieces->batch;
     const lw__cache_entry *entries = pieces->cache.entries;
     size_t start = 0;
-    size_t safe = bytes >= 16 ? bytes - 16 : 0; /* from there on 16 bytes can not be read */
     for (size_t i = 0; i < count; i++) {
         size_t length = batch->ends[i] - start;
-        lw__cache_key key = __builtin_expect(start <= safe && bytes >= 16, 1)
-                                ? lw__cache_key_of(text + start, length, 0)
-                                : key_at_end(text + start, length, 0);
-        uint32_t pair = lw__cache_pair(&key);
-        __builtin_prefetch(&entries[(size_t)pair * 2]);
+        lw__cache_key key = __builtin_expect(bytes - start >= 16, 1)
+                                ? lw__cache_key_of_16(text + start, length)
+                                : lw__cache_key_of(text + start, length, text + bytes);
+        uint32_t place = lw__cache_place(&key);
+        __builtin_prefetch(&entries[(size_t)place * 2]);
         batch->keys[i] = key;
-        batch->pairs[i] = pair;
+        batch->places[i] = place;
         start += length;
     }
 }
 
-lw_status lw__pieces_encode(lw__pieces *pieces, const unsigned char *text, size_t bytes,
-                            lw__arena *arena, lw_error *err)
+lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                 lw__arena *arena, lw_error *err)
 {
     const lw__split_rules *rules = &pieces->tokenizer->vocab.rules;
     while (bytes > 0) {
-        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__PIECES_ROOM);
+        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
         if (count == 0) {
             return lw__fail(err, LW_E_UNSUPPORTED,
                             "tokenizer: a piece of %zu bytes or more without a cut, expected less",
