@@ -114,6 +114,9 @@ void lw__cuts_reset(lw__cuts *cuts)
 size_t lw__cuts_next(const lw__cuts *cuts, const unsigned char *text, size_t bytes, size_t at)
 {
     size_t size = 0;
+    if (cuts->joined == NULL) {
+        return bytes;
+    }
     uint32_t before = character_at(text + at, bytes - at, &size);
     while (before != NO_CHARACTER) {
         at += size;
