@@ -12,8 +12,6 @@
 _Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
 
-#define ID_BITS 24
-
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
                                  lw_error *err)
 {
@@ -56,10 +54,25 @@ static unsigned kind_of(const lw__byte_pieces *pieces, bool whole)
     return !whole && pieces->tokenizer->vocab.whole_piece;
 }
 
-/* Bytes that the cache of short pieces does not have; it is given them when they fit. */
+/* Puts all four places of the entry, and counts those that are used. */
+static inline int32_t *put_entry(int32_t *out, const lw__cache_entry *entry)
+{
+    uint32_t first = entry->ids[0];
+    memcpy(out, entry->ids, sizeof entry->ids);
+    out[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
+    return out + (first >> LW__CACHE_ID_BITS);
+}
+
+/* Bytes that are not where the cache of short pieces has them first; it is given them when they
+ * fit. */
 static lw_status put_merged(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                             bool whole, const lw__cache_key *key, int32_t **out, lw_error *err)
 {
+    const lw__cache_entry *entry = lw__cache_find_beside(&pieces->cache, key);
+    if (entry != NULL) {
+        *out = put_entry(*out, entry);
+        return LW_OK;
+    }
     size_t count = 0;
     bool may_be_long = bytes > LW__CACHE_IDS && bytes <= LW__LONG_CACHE_BYTES;
     lw__long_key long_key;
@@ -74,21 +87,12 @@ static lw_status put_merged(lw__byte_pieces *pieces, const unsigned char *text, 
     }
     LW__TRY(merge(pieces, text, bytes, whole, *out, &count, err));
     if (bytes <= LW__CACHE_KEY_BYTES && count <= LW__CACHE_IDS) {
-        lw__cache_put(lw__cache_pair(&pieces->cache, key), key, *out, count);
+        lw__cache_put_beside(&pieces->cache, key, *out, count);
     } else if (may_be_long) {
         lw__long_cache_put(&pieces->long_cache, &long_key, *out, count);
     }
     *out += count;
     return LW_OK;
-}
-
-/* Puts all four places of the entry, and counts those that are used. */
-static inline int32_t *put_entry(int32_t *out, const lw__cache_entry *entry)
-{
-    uint32_t first = entry->ids[0];
-    memcpy(out, entry->ids, sizeof entry->ids);
-    out[0] = (int32_t)(first & ((1u << ID_BITS) - 1));
-    return out + (first >> ID_BITS);
 }
 
 /* A part of a piece; the piece ends at `end`. */

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "tokenize/model.h"
 #include "tokenize/byte_pieces.h"
+#include "tokenize/model.h"
 
 struct lw__encoder {
     const lw__tokenizer *tokenizer;

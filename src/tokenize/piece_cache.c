@@ -57,13 +57,45 @@ void lw__cache_reset(lw__cache *cache)
     cache->entries = NULL;
 }
 
+static bool is_used(const lw__cache_entry *entry)
+{
+    return entry->ids[0] >> LW__CACHE_ID_BITS != 0;
+}
+
 void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
                    size_t count)
 {
-    lw__cache_entry *entry = &pair[pair[0].ids[0] >> 24 != 0];
+    lw__cache_entry *entry = &pair[is_used(&pair[0])];
     *entry = (lw__cache_entry){.key = *key};
     for (size_t i = 0; i < count; i++) {
         entry->ids[i] = (uint32_t)ids[i];
     }
-    entry->ids[0] |= (uint32_t)count << 24;
+    entry->ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
+}
+
+static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
+}
+
+void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
+                          size_t count)
+{
+    lw__cache_entry *pair = lw__cache_pair(cache, key);
+    lw__cache_entry *beside = pair_beside(cache, key);
+    lw__cache_put(is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair, key, ids, count);
+}
+
+const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    lw__cache_entry *beside = pair_beside(cache, key);
+    lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];
+    if (!lw__cache_is(found, key)) {
+        return NULL;
+    }
+    lw__cache_entry *own = &lw__cache_pair(cache, key)[1];
+    lw__cache_entry moved = *own;
+    *own = *found;
+    *found = moved;
+    return own;
 }

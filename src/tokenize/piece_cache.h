@@ -41,10 +41,21 @@ typedef struct lw__cache {
 
 extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 
+/* What the top byte of the first id says. */
+#define LW__CACHE_ID_BITS 24
+
 lw_status lw__cache_create(lw__cache *cache, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
 void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
                    size_t count);
+
+/*
+ * A full pair puts its next entry into a free place of the pair beside it. These two know that;
+ * find brings the entry back into its own pair. NULL: it is not there.
+ */
+void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
+                          size_t count);
+const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
 
 /*
  * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no
