@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#if defined(__x86_64__) && !defined(LW__PORTABLE_ONLY)
+#if defined(__x86_64__)
 
 static bool runs_avx2(void)
 {

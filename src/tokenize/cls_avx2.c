@@ -4,7 +4,7 @@
  */
 #include "tokenize/blocks.h"
 
-#if defined(__x86_64__) && !defined(LW__PORTABLE_ONLY)
+#if defined(__x86_64__)
 
 #include <immintrin.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "tokenize/blocks.h"
 
-#if defined(__x86_64__) && !defined(LW__PORTABLE_ONLY)
+#if defined(__x86_64__)
 
 #include <immintrin.h>
 
