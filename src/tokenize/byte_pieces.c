@@ -12,6 +12,8 @@
 _Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
 
+#define PARTS 24 /* of a piece, looked up at a time */
+
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
                                  lw_error *err)
 {
@@ -95,22 +97,54 @@ static lw_status put_merged(lw__byte_pieces *pieces, const unsigned char *text, 
     return LW_OK;
 }
 
-/* A part of a piece; the piece ends at `end`. */
-static lw_status put_part(lw__byte_pieces *pieces, const unsigned char *part, size_t bytes,
-                          const unsigned char *end, int32_t **out, lw_error *err)
+/* What lies between two certain cuts of a piece. */
+typedef struct part {
+    const unsigned char *text;
+    size_t bytes;
+    lw__cache_key key;
+} part;
+
+/* Also asks for its line of the cache; the piece ends at `end`. */
+static part part_of(const lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                    const unsigned char *end)
 {
-    lw__cache_key key = lw__cache_key_of(part, bytes, end);
+    part p = {.text = text, .bytes = bytes, .key = lw__cache_key_of(text, bytes, end)};
     if (kind_of(pieces, false) != 0) {
-        key = lw__cache_other_kind(key);
+        p.key = lw__cache_other_kind(p.key);
     }
-    const lw__cache_entry *pair = lw__cache_pair(&pieces->cache, &key);
+    __builtin_prefetch(lw__cache_pair(&pieces->cache, &p.key));
+    return p;
+}
+
+static lw_status put_part(lw__byte_pieces *pieces, const part *p, int32_t **out, lw_error *err)
+{
+    const lw__cache_entry *pair = lw__cache_pair(&pieces->cache, &p->key);
     for (size_t i = 0; i < 2; i++) {
-        if (lw__cache_is(&pair[i], &key)) {
+        if (lw__cache_is(&pair[i], &p->key)) {
             *out = put_entry(*out, &pair[i]);
             return LW_OK;
         }
     }
-    return put_merged(pieces, part, bytes, false, &key, out, err);
+    return put_merged(pieces, p->text, p->bytes, false, &p->key, out, err);
+}
+
+/* A piece of which the first certain cut is known. */
+static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes,
+                           size_t cut, int32_t **out, lw_error *err)
+{
+    part parts[PARTS];
+    for (size_t at = 0; at < bytes;) {
+        size_t count = 0;
+        for (; count < PARTS && at < bytes; count++) {
+            parts[count] = part_of(pieces, piece + at, cut - at, piece + bytes);
+            at = cut;
+            cut = at < bytes ? lw__cuts_next(&pieces->tokenizer->cuts, piece, bytes, at) : bytes;
+        }
+        for (size_t i = 0; i < count; i++) {
+            LW__TRY(put_part(pieces, &parts[i], out, err));
+        }
+    }
+    return LW_OK;
 }
 
 /*
@@ -124,15 +158,8 @@ static lw_status put_long(lw__byte_pieces *pieces, const unsigned char *piece, s
     int32_t id =
         tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, piece, bytes) : -1;
     size_t cut = id >= 0 ? bytes : lw__cuts_next(&tokenizer->cuts, piece, bytes, 0);
-    if (cut == bytes) {
-        return put_merged(pieces, piece, bytes, true, key, out, err);
-    }
-    for (size_t at = 0; at < bytes;) {
-        LW__TRY(put_part(pieces, piece + at, cut - at, piece + bytes, out, err));
-        at = cut;
-        cut = at < bytes ? lw__cuts_next(&tokenizer->cuts, piece, bytes, at) : bytes;
-    }
-    return LW_OK;
+    return cut == bytes ? put_merged(pieces, piece, bytes, true, key, out, err)
+                        : put_parts(pieces, piece, bytes, cut, out, err);
 }
 
 /* A piece that the cache of short ones does not have. */
