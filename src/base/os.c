@@ -3,6 +3,7 @@
 #include "base/os.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -32,4 +33,14 @@ size_t lw__os_processors(void)
     }
     int count = CPU_COUNT(&set);
     return count > 0 ? (size_t)count : 1;
+}
+
+void lw__os_advise_huge(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }

@@ -1,42 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging. A short piece keeps the value of every adjacent pair in an array and looks for the
- * least of them; a long one keeps its pairs in a heap and its symbols in a linked list.
+ * Merging. A piece of up to 16 bytes keeps the ranks of its pairs in places that never move, and
+ * a bit for each symbol that is still there; one of up to 32 keeps its symbols and ranks in
+ * arrays. Both look for the least. A longer one keeps its pairs in a heap and its symbols in a
+ * linked list.
  *
  * A heap entry goes stale when one of its two symbols is merged away. It is told by its rank:
  * every node knows the rank that its pair has now.
  */
-#include "tokenize/bpe.h"
-
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/bpe_pairs.h"
 
+#define PACKED_PIECE  16               /* symbols that are looked at all at once */
+#define PACKED_BITS   4                /* of a place among them, below the rank */
 #define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
 #define NOWHERE       UINT32_MAX       /* no node */
 #define HEAP_WIDTH    4                /* children of a heap node */
-#define FIRST_SLOTS   1024             /* pair slots of a new table */
 #define LONGEST_PIECE (UINT32_MAX - 1) /* node indexes are 32 bits wide */
-
-void lw__bpe_init(lw__bpe *bpe)
-{
-    memset(bpe, 0, sizeof *bpe);
-}
-
-void lw__bpe_reset(lw__bpe *bpe)
-{
-    lw__free(bpe->slots);
-    lw__bpe_init(bpe);
-}
-
-void lw__bpe_clear(lw__bpe *bpe)
-{
-    lw__free(bpe->slots);
-    bpe->slots = NULL;
-    bpe->slot_count = 0;
-    bpe->count = 0;
-}
 
 void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
 {
@@ -45,70 +28,77 @@ void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-static inline size_t first_slot(uint64_t key, size_t slot_count)
+/* Symbols in the places of their first bytes. */
+typedef struct packed {
+    uint32_t ranks[PACKED_PIECE]; /* rank and place of the pair that starts here */
+    uint32_t ids[PACKED_PIECE];
+    uint32_t live; /* bits of the places that start a symbol */
+} packed;
+
+static inline void packed_put(packed *p, unsigned at, uint32_t rank)
 {
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(hash ^ hash >> 32) & (slot_count - 1);
+    p->ranks[at] = rank == LW__RANK_NONE ? LW__RANK_NONE : rank << PACKED_BITS | at;
 }
 
-/* The slot that holds the key, or the empty one where it would be put. */
-static inline lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key)
+/* Looks up the pair that starts at a symbol again. */
+static inline void packed_renew(const lw__bpe *bpe, packed *p, unsigned at)
 {
-    size_t at = first_slot(key, slot_count);
-    while (slots[at].key != key && slots[at].key != LW__PAIR_NONE) {
-        at = (at + 1) & (slot_count - 1);
+    uint32_t behind = p->live >> at >> 1;
+    if (behind == 0) {
+        p->ranks[at] = LW__RANK_NONE;
+        return;
     }
-    return &slots[at];
+    unsigned next = at + 1 + (unsigned)__builtin_ctz(behind);
+    packed_put(p, at, lw__pair_rank(bpe, p->ids[at], p->ids[next]));
 }
 
-static lw_status grow(lw__bpe *bpe, lw_error *err)
+static inline uint32_t least_of(const uint32_t *ranks)
 {
-    size_t slot_count = bpe->slot_count == 0 ? FIRST_SLOTS : bpe->slot_count * 2;
-    lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
-    if (slots == NULL) {
-        return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
+    uint32_t least[4] = {ranks[0], ranks[1], ranks[2], ranks[3]};
+    for (unsigned i = 4; i < PACKED_PIECE; i++) {
+        least[i % 4] = ranks[i] < least[i % 4] ? ranks[i] : least[i % 4];
     }
-    memset(slots, 0xFF, slot_count * sizeof *slots);
-    for (size_t i = 0; i < bpe->slot_count; i++) {
-        if (bpe->slots[i].key != LW__PAIR_NONE) {
-            *slot_of(slots, slot_count, bpe->slots[i].key) = bpe->slots[i];
+    least[0] = least[1] < least[0] ? least[1] : least[0];
+    least[2] = least[3] < least[2] ? least[3] : least[2];
+    return least[2] < least[0] ? least[2] : least[0];
+}
+
+static size_t encode_packed(const lw__bpe *bpe, const unsigned char *piece, size_t count,
+                            int32_t *ids)
+{
+    packed p = {.live = (1u << count) - 1};
+    memset(p.ranks, 0xFF, sizeof p.ranks);
+    for (unsigned i = 0; i < count; i++) {
+        p.ids[i] = (uint32_t)bpe->byte_ids[piece[i]];
+    }
+    for (unsigned i = 0; i + 1 < count; i++) {
+        packed_put(&p, i, lw__pair_byte_rank(bpe, piece + i));
+    }
+    for (uint32_t least = least_of(p.ranks); least != LW__RANK_NONE; least = least_of(p.ranks)) {
+        unsigned at = least % PACKED_PIECE;
+        unsigned gone = at + 1 + (unsigned)__builtin_ctz(p.live >> at >> 1);
+        uint32_t before = p.live & ((1u << at) - 1);
+        p.live &= ~(1u << gone);
+        p.ranks[gone] = LW__RANK_NONE;
+        p.ids[at] = (uint32_t)bpe->ids[least >> PACKED_BITS];
+        packed_renew(bpe, &p, at);
+        if (before != 0) {
+            packed_renew(bpe, &p, 31u - (unsigned)__builtin_clz(before));
         }
     }
-    lw__free(bpe->slots);
-    bpe->slots = slots;
-    bpe->slot_count = slot_count;
-    return LW_OK;
-}
-
-lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
-{
-    if (bpe->count >= bpe->slot_count / 2) {
-        LW__TRY(grow(bpe, err));
+    size_t found = 0;
+    for (uint32_t left = p.live; left != 0; left &= left - 1) {
+        ids[found++] = (int32_t)p.ids[__builtin_ctz(left)];
     }
-    uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
-    lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
-    bpe->count += slot->key == LW__PAIR_NONE;
-    slot->key = key;
-    slot->value = (uint64_t)merge->rank << 32 | (uint32_t)merge->id;
-    return LW_OK;
-}
-
-static inline uint64_t value_of(const lw__bpe *bpe, uint32_t left, uint32_t right)
-{
-    if (bpe->slot_count == 0) {
-        return LW__PAIR_NONE;
-    }
-    uint64_t key = (uint64_t)left << 32 | right;
-    const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
-    return slot->key == key ? slot->value : LW__PAIR_NONE;
+    return found;
 }
 
 /* Takes out symbol `at + 1` of `count`, and the pair it starts. */
-static void close_gap(uint32_t *symbols, uint64_t *values, size_t at, size_t count)
+static void close_gap(uint32_t *symbols, uint32_t *ranks, size_t at, size_t count)
 {
     for (size_t i = at + 1; i + 1 < count; i++) {
         symbols[i] = symbols[i + 1];
-        values[i] = values[i + 1];
+        ranks[i] = ranks[i + 1];
     }
 }
 
@@ -116,32 +106,32 @@ static size_t encode_short(const lw__bpe *bpe, const unsigned char *piece, size_
                            int32_t *ids)
 {
     uint32_t symbols[SHORT_PIECE];
-    uint64_t values[SHORT_PIECE];
+    uint32_t ranks[SHORT_PIECE];
     for (size_t i = 0; i < count; i++) {
         symbols[i] = (uint32_t)bpe->byte_ids[piece[i]];
-        values[i] = LW__PAIR_NONE;
+        ranks[i] = LW__RANK_NONE;
     }
     for (size_t i = 0; i + 1 < count; i++) {
-        values[i] = value_of(bpe, symbols[i], symbols[i + 1]);
+        ranks[i] = lw__pair_byte_rank(bpe, piece + i);
     }
     for (;;) {
         size_t best = 0;
-        uint64_t least = values[0];
+        uint32_t least = ranks[0];
         for (size_t i = 1; i + 1 < count; i++) {
-            best = values[i] < least ? i : best;
-            least = values[i] < least ? values[i] : least;
+            best = ranks[i] < least ? i : best;
+            least = ranks[i] < least ? ranks[i] : least;
         }
-        if (least == LW__PAIR_NONE) {
+        if (least == LW__RANK_NONE) {
             break;
         }
-        symbols[best] = (uint32_t)least;
-        close_gap(symbols, values, best, count);
+        symbols[best] = (uint32_t)bpe->ids[least];
+        close_gap(symbols, ranks, best, count);
         count--;
         if (best > 0) {
-            values[best - 1] = value_of(bpe, symbols[best - 1], symbols[best]);
+            ranks[best - 1] = lw__pair_rank(bpe, symbols[best - 1], symbols[best]);
         }
-        values[best] =
-            best + 1 < count ? value_of(bpe, symbols[best], symbols[best + 1]) : LW__PAIR_NONE;
+        ranks[best] =
+            best + 1 < count ? lw__pair_rank(bpe, symbols[best], symbols[best + 1]) : LW__RANK_NONE;
     }
     for (size_t i = 0; i < count; i++) {
         ids[i] = (int32_t)symbols[i];
@@ -197,7 +187,7 @@ static uint64_t heap_pop(uint64_t *heap, size_t *count)
 
 static uint64_t entry_of(const lw__node *nodes, uint32_t at)
 {
-    return (nodes[at].value >> 32) << 32 | at;
+    return (uint64_t)nodes[at].rank << 32 | at;
 }
 
 /* Each merge takes one entry out and puts at most two in, so twice the symbols are enough. */
@@ -226,8 +216,8 @@ static size_t heap_fill(const lw__bpe *bpe, lw__node *nodes, size_t count, uint6
 {
     size_t heap_count = 0;
     for (size_t i = 0; i + 1 < count; i++) {
-        nodes[i].value = value_of(bpe, nodes[i].id, nodes[i + 1].id);
-        if (nodes[i].value != LW__PAIR_NONE) {
+        nodes[i].rank = lw__pair_rank(bpe, nodes[i].id, nodes[i + 1].id);
+        if (nodes[i].rank != LW__RANK_NONE) {
             heap[heap_count++] = entry_of(nodes, (uint32_t)i);
         }
     }
@@ -244,7 +234,7 @@ static void nodes_fill(const lw__bpe *bpe, lw__node *nodes, const unsigned char 
         nodes[i].id = (uint32_t)bpe->byte_ids[piece[i]];
         nodes[i].previous = i == 0 ? NOWHERE : (uint32_t)(i - 1);
         nodes[i].next = i + 1 == count ? NOWHERE : (uint32_t)(i + 1);
-        nodes[i].value = LW__PAIR_NONE;
+        nodes[i].rank = LW__RANK_NONE;
     }
 }
 
@@ -253,8 +243,9 @@ static void pair_renew(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_
                        size_t *heap_count)
 {
     uint32_t next = nodes[at].next;
-    nodes[at].value = next == NOWHERE ? LW__PAIR_NONE : value_of(bpe, nodes[at].id, nodes[next].id);
-    if (nodes[at].value != LW__PAIR_NONE) {
+    nodes[at].rank =
+        next == NOWHERE ? LW__RANK_NONE : lw__pair_rank(bpe, nodes[at].id, nodes[next].id);
+    if (nodes[at].rank != LW__RANK_NONE) {
         heap_push(heap, heap_count, entry_of(nodes, at));
     }
 }
@@ -263,9 +254,9 @@ static void merge_at(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t 
                      size_t *heap_count)
 {
     uint32_t gone = nodes[at].next;
-    nodes[at].id = (uint32_t)nodes[at].value;
+    nodes[at].id = (uint32_t)bpe->ids[nodes[at].rank];
     nodes[at].next = nodes[gone].next;
-    nodes[gone].value = LW__PAIR_NONE;
+    nodes[gone].rank = LW__RANK_NONE;
     if (nodes[at].next != NOWHERE) {
         nodes[nodes[at].next].previous = at;
     }
@@ -285,7 +276,7 @@ static size_t encode_long(const lw__bpe *bpe, lw__bpe_scratch *scratch, const un
     while (heap_count > 0) {
         uint64_t entry = heap_pop(heap, &heap_count);
         uint32_t at = (uint32_t)entry;
-        if (nodes[at].value != LW__PAIR_NONE && entry_of(nodes, at) == entry) {
+        if (nodes[at].rank != LW__RANK_NONE && entry_of(nodes, at) == entry) {
             merge_at(bpe, nodes, at, heap, &heap_count);
         }
     }
@@ -301,6 +292,10 @@ lw_status lw__bpe_encode(const lw__bpe *bpe, lw__bpe_scratch *scratch, const uns
 {
     if (bytes == 0) {
         *count = 0;
+        return LW_OK;
+    }
+    if (bytes <= PACKED_PIECE) {
+        *count = encode_packed(bpe, piece, bytes, ids);
         return LW_OK;
     }
     if (bytes <= SHORT_PIECE) {

@@ -7,31 +7,18 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/byte_pieces.h"
 #include "tokenize/model.h"
 #include "tokenize/nfc.h"
-#include "tokenize/piece_cache.h"
-
-#define PIECES 256 /* cut at a time: enough to keep the splitter's loop hot, few enough for L1 */
-
-_Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
-
-/* A piece on its way to the cache. */
-typedef struct lookup {
-    lw__cache_key key;
-    lw__cache_entry *pair; /* NULL: the piece is too long for the cache */
-} lookup;
 
 struct lw__encoder {
     const lw__tokenizer *tokenizer;
-    lw__cache cache;
-    lw__bpe_scratch scratch;
+    lw__byte_pieces byte_pieces;
     lw__pieces_scratch *pieces;    /* of a SentencePiece vocabulary, else NULL */
     const unsigned char *document; /* where the one being encoded starts */
     unsigned char *prefixed;       /* a segment with a space put before it */
     size_t prefixed_capacity;
     lw__nfc nfc;
-    size_t ends[PIECES];
-    lookup lookups[PIECES];
 };
 
 typedef struct span {
@@ -74,7 +61,7 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
     if (tokenizer->pieces != NULL) {
         status = lw__pieces_scratch_create(&encoder->pieces, err);
     } else if (!tokenizer->is_bytes) {
-        status = lw__cache_create(&encoder->cache, err);
+        status = lw__byte_pieces_create(&encoder->byte_pieces, tokenizer, err);
     }
     if (status < 0) {
         lw__encoder_destroy(encoder);
@@ -89,108 +76,16 @@ void lw__encoder_destroy(lw__encoder *encoder)
     if (encoder == NULL) {
         return;
     }
-    lw__cache_reset(&encoder->cache);
-    lw__bpe_scratch_reset(&encoder->scratch);
+    lw__byte_pieces_reset(&encoder->byte_pieces);
     lw__pieces_scratch_destroy(encoder->pieces);
     lw__free(encoder->prefixed);
     lw__nfc_reset(&encoder->nfc);
     lw__free(encoder);
 }
 
-/* A piece that the cache does not give: by merging, or whole when the vocabulary says so. */
-static lw_status encode_piece(lw__encoder *encoder, span piece, int32_t *ids, size_t *count,
-                              lw_error *err)
-{
-    const lw__tokenizer *tokenizer = encoder->tokenizer;
-    if (tokenizer->vocab.whole_piece) {
-        int32_t id = lw__vocab_find(&tokenizer->vocab, piece.data, piece.bytes);
-        if (id >= 0) {
-            ids[0] = id;
-            *count = 1;
-            return LW_OK;
-        }
-    }
-    return lw__bpe_encode(&tokenizer->bpe, &encoder->scratch, piece.data, piece.bytes, ids, count,
-                          err);
-}
-
-static lw_status encode_short(lw__encoder *encoder, span piece, const lw__cache_key *key,
-                              lw__cache_entry *pair, lw__arena *arena, lw_error *err)
-{
-    size_t count = 0;
-    int32_t *ids = arena->ids + arena->count;
-    LW__TRY(encode_piece(encoder, piece, ids, &count, err));
-    if (count <= LW__CACHE_IDS) {
-        lw__cache_put(pair, key, ids, count);
-    }
-    arena->count += count;
-    return LW_OK;
-}
-
-/* Copies all four places of the entry, and counts those that are used. */
-static inline void put_entry(lw__arena *arena, const lw__cache_entry *entry)
-{
-    int32_t *ids = arena->ids + arena->count;
-    uint32_t first = entry->ids[0];
-    memcpy(ids, entry->ids, sizeof entry->ids);
-    ids[0] = (int32_t)(first & 0xFFFFFF);
-    arena->count += first >> 24;
-}
-
-static inline lw_status put_piece(lw__encoder *encoder, span piece, const lookup *found,
-                                  lw__arena *arena, lw_error *err)
-{
-    size_t room = piece.bytes < LW__CACHE_IDS ? LW__CACHE_IDS : piece.bytes;
-    if (arena->capacity - arena->count < room) {
-        LW__TRY(lw__arena_reserve(arena, room, err));
-    }
-    if (found->pair == NULL) {
-        size_t count = 0;
-        LW__TRY(encode_piece(encoder, piece, arena->ids + arena->count, &count, err));
-        arena->count += count;
-        return LW_OK;
-    }
-    if (lw__cache_is(&found->pair[0], &found->key)) {
-        put_entry(arena, &found->pair[0]);
-        return LW_OK;
-    }
-    if (lw__cache_is(&found->pair[1], &found->key)) {
-        put_entry(arena, &found->pair[1]);
-        return LW_OK;
-    }
-    return encode_short(encoder, piece, &found->key, found->pair, arena, err);
-}
-
-/* Asks for the cache lines of all pieces, so that none is waited for when it is looked at. */
-static void prepare_lookups(lw__encoder *encoder, span text, size_t at, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        lookup *next = &encoder->lookups[i];
-        size_t bytes = encoder->ends[i] - at;
-        next->pair = NULL;
-        if (bytes <= LW__CACHE_KEY_BYTES) {
-            next->key = lw__cache_key_of(text.data + at, bytes, text.data + text.bytes);
-            next->pair = lw__cache_pair(&encoder->cache, &next->key);
-            __builtin_prefetch(next->pair);
-        }
-        at = encoder->ends[i];
-    }
-}
-
 static lw_status encode_pieces(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
 {
-    size_t at = 0;
-    while (at < text.bytes) {
-        size_t count = lw__split(&encoder->tokenizer->vocab.rules, text.data, text.bytes, at,
-                                 encoder->ends, PIECES);
-        prepare_lookups(encoder, text, at, count);
-        for (size_t i = 0; i < count; i++) {
-            span piece = {.data = text.data + at, .bytes = encoder->ends[i] - at};
-            LW__TRY(put_piece(encoder, piece, &encoder->lookups[i], arena, err));
-            at = encoder->ends[i];
-        }
-    }
-    return LW_OK;
+    return lw__byte_pieces_encode(&encoder->byte_pieces, text.data, text.bytes, arena, err);
 }
 
 static lw_status prefixed_reserve(lw__encoder *encoder, size_t bytes, lw_error *err)

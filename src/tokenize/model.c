@@ -134,8 +134,10 @@ lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
         return lw__pieces_build(&tokenizer->vocab, &tokenizer->pieces, err);
     }
     LW__TRY(find_bytes(tokenizer, err));
-    return tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
-                                        : put_merges(tokenizer, err);
+    LW__TRY(tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
+                                         : put_merges(tokenizer, err));
+    LW__TRY(lw__bpe_finish(&tokenizer->bpe, err));
+    return lw__cuts_build(&tokenizer->cuts, &tokenizer->vocab, err);
 }
 
 static void write_tokens(lw__bytes *out, const lw__tokenizer *tokenizer)

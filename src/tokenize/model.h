@@ -6,6 +6,7 @@
 #define LW__TOKENIZE_MODEL_H
 
 #include "tokenize/bpe.h"
+#include "tokenize/cuts.h"
 #include "tokenize/matcher.h"
 #include "tokenize/pieces.h"
 #include "tokenize/tokenize.h"
@@ -18,6 +19,7 @@ struct lw__tokenizer {
     /* set when opened, never changed */
     lw__vocab vocab;
     lw__bpe bpe;
+    lw__cuts cuts;
     lw__pieces *pieces; /* of a SentencePiece vocabulary, in place of bpe; else NULL */
     lw__matcher matchers[LW__ROUNDS];
     bool is_bytes; /* the vocabulary "bytes": an id is a byte */

@@ -290,6 +290,7 @@ void lw__tokenizer_close(lw__tokenizer *tokenizer)
         lw__matcher_reset(&tokenizer->matchers[i]);
     }
     lw__bpe_reset(&tokenizer->bpe);
+    lw__cuts_reset(&tokenizer->cuts);
     lw__pieces_destroy(tokenizer->pieces);
     lw__vocab_reset(&tokenizer->vocab);
     lw__free(tokenizer);

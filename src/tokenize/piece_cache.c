@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of piece_cache.h. A new entry takes the first place of its pair and moves the one that was
- * there to the second.
+ * The table of piece_cache.h. A new entry takes the second place of its pair, unless the first is
+ * free; it gets the first when it is used again.
  */
 #include "tokenize/piece_cache.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 
 #define LINE_BYTES 64
 
 _Static_assert(2 * sizeof(lw__cache_entry) == LINE_BYTES, "a pair of entries fills a line");
 
 /* clang-format off */
-const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 1][16] = {
+const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16] = {
     {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -29,19 +30,23 @@ const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 1][16] = {
     {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0},
     {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0},
     {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0},
-    {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0}};
+    {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0},
+    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
 
 /* clang-format on */
 
+/* A table in small pages would be larger than what a processor knows the addresses of. */
 lw_status lw__cache_create(lw__cache *cache, lw_error *err)
 {
-    size_t count = ((size_t)2 << LW__CACHE_PAIR_BITS) + 2;
-    cache->memory = lw__alloc_zero(count, sizeof(lw__cache_entry));
+    size_t bytes = ((size_t)LINE_BYTES << LW__CACHE_PAIR_BITS);
+    size_t with_slack = bytes + LW__OS_HUGE_BYTES;
+    cache->memory = lw__alloc_zero(with_slack, 1);
     if (cache->memory == NULL) {
-        return lw__fail_nomem(err, count * sizeof(lw__cache_entry), "a cache of pieces");
+        return lw__fail_nomem(err, with_slack, "a cache of pieces");
     }
-    size_t past = (size_t)((uintptr_t)cache->memory % LINE_BYTES);
-    cache->entries = (void *)((char *)cache->memory + (LINE_BYTES - past) % LINE_BYTES);
+    size_t past = (size_t)((uintptr_t)cache->memory % LW__OS_HUGE_BYTES);
+    cache->entries = (void *)((char *)cache->memory + (LW__OS_HUGE_BYTES - past));
+    lw__os_advise_huge(cache->entries, bytes);
     return LW_OK;
 }
 
@@ -52,13 +57,45 @@ void lw__cache_reset(lw__cache *cache)
     cache->entries = NULL;
 }
 
+static bool is_used(const lw__cache_entry *entry)
+{
+    return entry->ids[0] >> LW__CACHE_ID_BITS != 0;
+}
+
 void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
                    size_t count)
 {
-    pair[1] = pair[0];
-    pair[0] = (lw__cache_entry){.key = *key};
+    lw__cache_entry *entry = &pair[is_used(&pair[0])];
+    *entry = (lw__cache_entry){.key = *key};
     for (size_t i = 0; i < count; i++) {
-        pair[0].ids[i] = (uint32_t)ids[i];
+        entry->ids[i] = (uint32_t)ids[i];
     }
-    pair[0].ids[0] |= (uint32_t)count << 24;
+    entry->ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
+}
+
+static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
+}
+
+void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
+                          size_t count)
+{
+    lw__cache_entry *pair = lw__cache_pair(cache, key);
+    lw__cache_entry *beside = pair_beside(cache, key);
+    lw__cache_put(is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair, key, ids, count);
+}
+
+const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    lw__cache_entry *beside = pair_beside(cache, key);
+    lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];
+    if (!lw__cache_is(found, key)) {
+        return NULL;
+    }
+    lw__cache_entry *own = &lw__cache_pair(cache, key)[1];
+    lw__cache_entry moved = *own;
+    *own = *found;
+    *found = moved;
+    return own;
 }

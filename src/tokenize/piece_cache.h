@@ -18,7 +18,7 @@
 #define LW__CACHE_IDS       4  /* most ids of a piece that is kept */
 
 typedef struct lw__cache_key {
-    uint64_t words[2]; /* the bytes, zeros, and the byte count in the last byte */
+    uint64_t words[2]; /* the bytes, zeros, and byte count and kind in the last byte */
 } lw__cache_key;
 
 typedef struct lw__cache_entry {
@@ -37,39 +37,72 @@ typedef struct lw__cache {
 #define LW__CACHE_COUNT_SHIFT 56
 #endif
 
-#define LW__CACHE_PAIR_BITS 15 /* 2^15 pairs of 64 bytes: 2 MiB, a core's share of the caches */
+#define LW__CACHE_PAIR_BITS 17 /* 2^17 pairs of 64 bytes: 8 MiB */
 
-extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 1][16];
+extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
+
+/* What the top byte of the first id says. */
+#define LW__CACHE_ID_BITS 24
 
 lw_status lw__cache_create(lw__cache *cache, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
 void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
                    size_t count);
 
-/* The key of a piece of 1 to 15 bytes; `end` is that of the text it is in. */
-static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
-                                             const unsigned char *end)
+/*
+ * A full pair puts its next entry into a free place of the pair beside it. These two know that;
+ * find brings the entry back into its own pair. NULL: it is not there.
+ */
+void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
+                          size_t count);
+const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
+
+/*
+ * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no
+ * entry has.
+ */
+static inline lw__cache_key lw__cache_key_of_16(const unsigned char *piece, size_t bytes)
 {
-    lw__cache_key key = {.words = {0, 0}};
-    if (end - piece >= 16) {
-        uint64_t mask[2];
-        memcpy(&key, piece, 16);
-        memcpy(mask, lw__cache_masks[bytes], 16);
-        key.words[0] &= mask[0];
-        key.words[1] &= mask[1];
-    } else {
-        memcpy(&key, piece, bytes);
-    }
-    key.words[1] |= (uint64_t)bytes << LW__CACHE_COUNT_SHIFT;
+    lw__cache_key key;
+    uint64_t mask[2];
+    size_t row = bytes > LW__CACHE_KEY_BYTES ? LW__CACHE_KEY_BYTES + 1 : bytes;
+    memcpy(&key, piece, 16);
+    memcpy(mask, lw__cache_masks[row], 16);
+    key.words[0] &= mask[0];
+    key.words[1] = (key.words[1] & mask[1]) | (uint64_t)row << LW__CACHE_COUNT_SHIFT;
     return key;
 }
 
-/* The pair of entries where the key belongs. */
-static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
+/* The same for a piece anywhere; `end` is that of the text it is in. */
+static inline lw__cache_key lw__cache_key_of(const unsigned char *piece, size_t bytes,
+                                             const unsigned char *end)
+{
+    if (end - piece >= 16) {
+        return lw__cache_key_of_16(piece, bytes);
+    }
+    unsigned char copy[16] = {0};
+    memcpy(copy, piece, bytes);
+    return lw__cache_key_of_16(copy, bytes);
+}
+
+/* A key of the same bytes for another way of merging them. */
+static inline lw__cache_key lw__cache_other_kind(lw__cache_key key)
+{
+    key.words[1] |= UINT64_C(0x20) << LW__CACHE_COUNT_SHIFT;
+    return key;
+}
+
+/* The number of the pair of entries where the key belongs. */
+static inline uint32_t lw__cache_place(const lw__cache_key *key)
 {
     uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
     hash = (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
-    return &cache->entries[(hash >> (64 - LW__CACHE_PAIR_BITS)) * 2];
+    return (uint32_t)(hash >> (64 - LW__CACHE_PAIR_BITS));
+}
+
+static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
+{
+    return &cache->entries[(size_t)lw__cache_place(key) * 2];
 }
 
 static inline bool lw__cache_is(const lw__cache_entry *entry, const lw__cache_key *key)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tokenize/contraction.h"
+#include "tokenize/scan.h"
 #include "tokenize/split_parts.h"
 
 typedef lw__cursor cursor;

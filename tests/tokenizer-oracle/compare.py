@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares encode_driver with tiktoken and tokenizers; the exit code is 1 when any ids differ.
 
-usage: compare.py DRIVER VOCABULARIES CORPUS
+usage: compare.py [--full] DRIVER VOCABULARIES CORPUS
+
+--full: all documents of the corpus are compared with tiktoken, not the first 10 MB of each file.
 """
 import array
 import base64
@@ -228,9 +230,11 @@ def compare_fingerprints(comparison, name, first, second):
 
 
 def main():
-    if len(sys.argv) != 4:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--full"]
+    if len(arguments) != 3:
         sys.exit(__doc__)
-    driver, folder, corpus = sys.argv[1:]
+    driver, folder, corpus = arguments
+    limit_bytes = float("inf") if "--full" in sys.argv else 10e6
     comparison = Comparison(driver)
     run = comparison.run
     print("tiktoken %s, tokenizers %s" % (tiktoken.__version__, tokenizers.__version__))
@@ -239,7 +243,7 @@ def main():
     cl100k_file = ["--path", os.path.join(folder, "cl100k_base.tiktoken")]
     with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
         compare_pieces(run, "gpt2, tiktoken", gpt2_files, gpt2)
-        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, 10e6)
+        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, limit_bytes)
         model = models.BPE.from_file(os.path.join(folder, "gpt2.encoder.json"),
                                      os.path.join(folder, "gpt2.vocab.bpe"))
         gpt2_hf = hf_tokenizer(model)
@@ -249,7 +253,8 @@ def main():
         compare_fingerprints(comparison, "gpt2", gpt2_files, gpt2_json)
 
         compare_pieces(run, "cl100k, tiktoken", cl100k_file, cl100k)
-        compare_documents(run, "cl100k, tiktoken", cl100k_file, tiktoken_reference(cl100k), corpus, 10e6)
+        compare_documents(run, "cl100k, tiktoken", cl100k_file, tiktoken_reference(cl100k), corpus,
+                          limit_bytes)
         specials = sorted(cl100k.special_tokens_set)
         run("cl100k, tiktoken: special text", cl100k_file + ["--special-text"],
             tiktoken_reference(cl100k, True), texts.mixed(20000, 7, specials * 10))

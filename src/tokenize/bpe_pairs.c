@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of bpe_pairs.h: putting merges, and moving them to where look-ups are quick. */
+#include "tokenize/bpe_pairs.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+
+#define FIRST_SLOTS  1024                /* of a new table */
+#define RANK_LIMIT   ((uint32_t)1 << 28) /* a rank and a place in a short piece fill 32 bits */
+#define BYTE_PAIRS   ((size_t)256 * 256)
+#define FILTER_WORDS (((size_t)1 << LW__PAIR_FILTER_BITS) / 64)
+
+void lw__bpe_init(lw__bpe *bpe)
+{
+    memset(bpe, 0, sizeof *bpe);
+}
+
+void lw__bpe_clear(lw__bpe *bpe)
+{
+    lw__free(bpe->slots);
+    lw__free(bpe->ids);
+    lw__free(bpe->quick.memory);
+    bpe->slots = NULL;
+    bpe->slot_count = 0;
+    bpe->count = 0;
+    bpe->ids = NULL;
+    bpe->id_capacity = 0;
+    bpe->highest_rank = 0;
+    memset(&bpe->quick, 0, sizeof bpe->quick);
+}
+
+void lw__bpe_reset(lw__bpe *bpe)
+{
+    lw__bpe_clear(bpe);
+    lw__bpe_init(bpe);
+}
+
+/* The slot that holds the key, or the empty one where it would be put. */
+static lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key)
+{
+    size_t at = (size_t)lw__pair_hash(key) & (slot_count - 1);
+    while (slots[at].key != key && slots[at].key != LW__PAIR_NONE) {
+        at = (at + 1) & (slot_count - 1);
+    }
+    return &slots[at];
+}
+
+uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
+{
+    if (bpe->slot_count == 0) {
+        return LW__RANK_NONE;
+    }
+    const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    return slot->key == key ? (uint32_t)slot->rank : LW__RANK_NONE;
+}
+
+static lw_status grow(lw__bpe *bpe, lw_error *err)
+{
+    size_t slot_count = bpe->slot_count == 0 ? FIRST_SLOTS : bpe->slot_count * 2;
+    lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
+    if (slots == NULL) {
+        return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
+    }
+    memset(slots, 0xFF, slot_count * sizeof *slots);
+    for (size_t i = 0; i < bpe->slot_count; i++) {
+        if (bpe->slots[i].key != LW__PAIR_NONE) {
+            *slot_of(slots, slot_count, bpe->slots[i].key) = bpe->slots[i];
+        }
+    }
+    lw__free(bpe->slots);
+    bpe->slots = slots;
+    bpe->slot_count = slot_count;
+    return LW_OK;
+}
+
+static lw_status put_id(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
+{
+    if (merge->rank >= RANK_LIMIT) {
+        return lw__fail(err, LW_E_UNSUPPORTED,
+                        "tokenizer: a merge of rank %lu, expected one below %lu",
+                        (unsigned long)merge->rank, (unsigned long)RANK_LIMIT);
+    }
+    if (merge->rank >= bpe->id_capacity) {
+        size_t wanted = (size_t)merge->rank + merge->rank / 2 + FIRST_SLOTS;
+        int32_t *ids = lw__resize_array(bpe->ids, wanted, sizeof *ids);
+        if (ids == NULL) {
+            return lw__fail_nomem(err, wanted * sizeof *ids, "merges");
+        }
+        bpe->ids = ids;
+        bpe->id_capacity = wanted;
+    }
+    bpe->ids[merge->rank] = merge->id;
+    bpe->highest_rank = merge->rank > bpe->highest_rank ? merge->rank : bpe->highest_rank;
+    return LW_OK;
+}
+
+lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
+{
+    if (bpe->count >= bpe->slot_count / 2) {
+        LW__TRY(grow(bpe, err));
+    }
+    LW__TRY(put_id(bpe, merge, err));
+    uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
+    lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    bpe->count += slot->key == LW__PAIR_NONE;
+    slot->key = key;
+    slot->rank = merge->rank;
+    return LW_OK;
+}
+
+/* One block on huge pages where there are any, as each look-up is on another page. */
+static lw_status quick_create(lw__bpe_quick *quick, size_t slot_count, lw_error *err)
+{
+    size_t bytes = slot_count * sizeof *quick->slots + FILTER_WORDS * sizeof *quick->filter +
+                   BYTE_PAIRS * sizeof *quick->byte_ranks;
+    void *memory = lw__alloc_zero(bytes + LW__OS_HUGE_BYTES, 1);
+    if (memory == NULL) {
+        return lw__fail_nomem(err, bytes + LW__OS_HUGE_BYTES, "merges");
+    }
+    size_t past = (size_t)((uintptr_t)memory % LW__OS_HUGE_BYTES);
+    quick->memory = memory;
+    quick->slots = (void *)((char *)memory + (LW__OS_HUGE_BYTES - past));
+    lw__os_advise_huge(quick->slots, bytes);
+    quick->slot_count = slot_count;
+    quick->filter = quick->slots + slot_count;
+    quick->byte_ranks = (void *)(quick->filter + FILTER_WORDS);
+    memset(quick->slots, 0xFF, slot_count * sizeof *quick->slots);
+    return LW_OK;
+}
+
+static void quick_put(lw__bpe_quick *quick, const lw__pair *pair)
+{
+    uint64_t key = (pair->key >> 32) << LW__PAIR_ID_BITS | (uint32_t)pair->key;
+    uint64_t hash = lw__pair_hash(key);
+    uint64_t bit = lw__pair_filter_bit(hash);
+    size_t at = (size_t)hash & (quick->slot_count - 1);
+    while (quick->slots[at] != LW__PAIR_NONE) {
+        at = (at + 1) & (quick->slot_count - 1);
+    }
+    quick->slots[at] = key << LW__PAIR_RANK_BITS | pair->rank;
+    quick->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+/* Whether all ids and ranks fit a narrow slot, and none could be taken for an empty one. */
+static bool is_narrow(const lw__bpe *bpe)
+{
+    for (size_t i = 0; i < bpe->slot_count; i++) {
+        uint64_t key = bpe->slots[i].key;
+        if (key != LW__PAIR_NONE && (key >> 32 >= (1u << LW__PAIR_ID_BITS) - 1 ||
+                                     (uint32_t)key >= (1u << LW__PAIR_ID_BITS) - 1)) {
+            return false;
+        }
+    }
+    return bpe->highest_rank < (1u << LW__PAIR_RANK_BITS) - 1;
+}
+
+lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err)
+{
+    if (bpe->slot_count == 0 || !is_narrow(bpe)) {
+        return LW_OK;
+    }
+    lw__bpe_quick quick = {.memory = NULL};
+    LW__TRY(quick_create(&quick, bpe->slot_count, err));
+    for (size_t i = 0; i < bpe->slot_count; i++) {
+        if (bpe->slots[i].key != LW__PAIR_NONE) {
+            quick_put(&quick, &bpe->slots[i]);
+        }
+    }
+    for (size_t i = 0; i < BYTE_PAIRS; i++) {
+        uint64_t left = (uint32_t)bpe->byte_ids[i / 256];
+        quick.byte_ranks[i] =
+            lw__pair_wide_rank(bpe, left << 32 | (uint32_t)bpe->byte_ids[i % 256]);
+    }
+    bpe->quick = quick;
+    lw__free(bpe->slots);
+    bpe->slots = NULL;
+    bpe->slot_count = 0;
+    return LW_OK;
+}

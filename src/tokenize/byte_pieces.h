@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From text to ids, piece by piece: the splitter cuts, the caches know the pieces seen before,
+ * merging does the others. What one thread needs for it; nothing in it changes an id.
+ */
+#ifndef LW__TOKENIZE_BYTE_PIECES_H
+#define LW__TOKENIZE_BYTE_PIECES_H
+
+#include "tokenize/blocks.h"
+#include "tokenize/bpe.h"
+#include "tokenize/long_cache.h"
+#include "tokenize/model.h"
+#include "tokenize/piece_cache.h"
+#include "tokenize/tokenize.h"
+
+#define LW__BYTE_PIECES_ROOM 512 /* cut at a time: their cache lines and what is kept here fit L1 */
+
+/* Pieces one behind the other, and where in the cache they belong. */
+typedef struct lw__piece_batch {
+    uint32_t ends[LW__BYTE_PIECES_ROOM];
+    lw__cache_key keys[LW__BYTE_PIECES_ROOM];
+    uint32_t places[LW__BYTE_PIECES_ROOM];
+} lw__piece_batch;
+
+typedef struct lw__byte_pieces {
+    const lw__tokenizer *tokenizer;
+    lw__blocks_walk *walk;
+    lw__cache cache;
+    lw__long_cache long_cache;
+    lw__bpe_scratch scratch;
+    lw__piece_batch batch;
+} lw__byte_pieces;
+
+lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
+                                 lw_error *err);
+void lw__byte_pieces_reset(lw__byte_pieces *pieces);
+
+/* Appends the ids of a text without added tokens. After a failure the arena holds some of them. */
+lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                 lw__arena *arena, lw_error *err);
+
+#endif

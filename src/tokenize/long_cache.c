@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring of long_cache.h. An entry is whole as long as the head is less than a ring ahead of it. */
+#include "tokenize/long_cache.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define SLOT_BITS  15
+#define SLOTS      ((size_t)1 << SLOT_BITS)
+#define RING_WORDS ((size_t)1 << 19) /* 2 MiB */
+#define HEAD_WORDS 2                 /* of an entry, before its ids */
+
+_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 2), "an entry fits the ring");
+
+lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
+{
+    memset(cache, 0, sizeof *cache);
+    cache->slots = lw__alloc_zero(SLOTS, sizeof *cache->slots);
+    cache->ring = lw__alloc_array(RING_WORDS, sizeof *cache->ring);
+    if (cache->slots == NULL || cache->ring == NULL) {
+        lw__long_cache_reset(cache);
+        return lw__fail_nomem(err, RING_WORDS * sizeof *cache->ring, "a cache of long pieces");
+    }
+    return LW_OK;
+}
+
+void lw__long_cache_reset(lw__long_cache *cache)
+{
+    lw__free(cache->slots);
+    lw__free(cache->ring);
+    memset(cache, 0, sizeof *cache);
+}
+
+lw__long_key lw__long_cache_key(const unsigned char *piece, size_t bytes, unsigned kind)
+{
+    return (lw__long_key){.piece = piece,
+                          .bytes = (uint32_t)bytes,
+                          .kind = kind,
+                          .hash = (uint64_t)XXH3_64bits(piece, bytes) + kind};
+}
+
+const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_key *key,
+                                    size_t *count)
+{
+    const lw__long_slot *slot = &cache->slots[key->hash & (SLOTS - 1)];
+    if (slot->hash != key->hash || slot->position == 0 ||
+        cache->head - (slot->position - 1) > RING_WORDS) {
+        return NULL;
+    }
+    const uint32_t *entry = &cache->ring[(slot->position - 1) % RING_WORDS];
+    const uint32_t *ids = entry + HEAD_WORDS;
+    if (entry[0] != (key->bytes << 1 | key->kind) ||
+        memcmp(ids + entry[1], key->piece, key->bytes) != 0) {
+        return NULL;
+    }
+    *count = entry[1];
+    return ids;
+}
+
+void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const int32_t *ids,
+                        size_t count)
+{
+    size_t words = HEAD_WORDS + count + (key->bytes + 3) / 4;
+    size_t at = cache->head % RING_WORDS;
+    if (at + words > RING_WORDS) {
+        cache->head += RING_WORDS - at;
+        at = 0;
+    }
+    uint32_t *entry = &cache->ring[at];
+    entry[0] = key->bytes << 1 | key->kind;
+    entry[1] = (uint32_t)count;
+    memcpy(entry + HEAD_WORDS, ids, count * sizeof *ids);
+    memcpy(entry + HEAD_WORDS + count, key->piece, key->bytes);
+    cache->slots[key->hash & (SLOTS - 1)] =
+        (lw__long_slot){.hash = key->hash, .position = cache->head + 1};
+    cache->head += words;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ids of pieces that piece_cache.h does not keep, because they are long or have many ids, for
+ * one thread. A ring of fixed size holds them, the newest overwrite the oldest; slots found by
+ * hash say where in the ring. What it holds depends on the bytes of a piece and its kind alone,
+ * so what it has forgotten can not change an id.
+ *
+ *   ring   ... | count of bytes, kind | count of ids | ids ... | bytes ... | ...
+ */
+#ifndef LW__TOKENIZE_LONG_CACHE_H
+#define LW__TOKENIZE_LONG_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <laneway/error.h>
+
+#define LW__LONG_CACHE_BYTES 1024 /* longest piece that is kept */
+
+typedef struct lw__long_slot {
+    uint64_t hash;
+    uint64_t position; /* of the entry, in words that were ever written, plus 1; 0: empty */
+} lw__long_slot;
+
+typedef struct lw__long_cache {
+    lw__long_slot *slots;
+    uint32_t *ring;
+    uint64_t head; /* words that were ever written */
+} lw__long_cache;
+
+/* A piece to look for; the kind tells two ways of merging the same bytes apart. */
+typedef struct lw__long_key {
+    const unsigned char *piece;
+    uint32_t bytes;
+    uint32_t kind; /* 0 or 1 */
+    uint64_t hash;
+} lw__long_key;
+
+lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err);
+void lw__long_cache_reset(lw__long_cache *cache);
+
+lw__long_key lw__long_cache_key(const unsigned char *piece, size_t bytes, unsigned kind);
+/* The ids of the piece, borrowed until the next put, and their number; NULL: not there. */
+const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_key *key,
+                                    size_t *count);
+void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const int32_t *ids,
+                        size_t count);
+
+#endif

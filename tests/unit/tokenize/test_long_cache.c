@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ring of long pieces: what was put is found whole, until newer pieces overwrite it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "tokenize/long_cache.h"
+
+static lw__long_key key_of(const char *text, unsigned kind)
+{
+    return lw__long_cache_key((const unsigned char *)text, strlen(text), kind);
+}
+
+static void test_long_cache__pieces_are_found_by_bytes_and_kind(void **state)
+{
+    (void)state;
+    lw__long_cache cache;
+    size_t count = 0;
+    const int32_t ids[] = {7, 8, 9};
+    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    lw__long_key key = key_of("a piece of some length", 0);
+    lw__long_key part = key_of("a piece of some length", 1);
+    assert_null(lw__long_cache_find(&cache, &key, &count));
+    lw__long_cache_put(&cache, &key, ids, 3);
+    const uint32_t *found = lw__long_cache_find(&cache, &key, &count);
+    assert_non_null(found);
+    assert_int_equal(count, 3);
+    assert_memory_equal(found, ids, sizeof ids);
+    assert_null(lw__long_cache_find(&cache, &part, &count));
+    lw__long_cache_reset(&cache);
+}
+
+/* Far more pieces than fit: each is found whole or not at all, the newest always. */
+static void test_long_cache__old_pieces_give_way(void **state)
+{
+    (void)state;
+    lw__long_cache cache;
+    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    for (int i = 0; i < 200000; i++) {
+        char text[LW__LONG_CACHE_BYTES + 1];
+        int32_t ids[40];
+        size_t count = 0;
+        memset(text, 'x', sizeof text);
+        (void)snprintf(text, 16, "%d", i);
+        text[strlen(text)] = '-';
+        text[20 + i % (LW__LONG_CACHE_BYTES - 19)] = '\0';
+        for (int j = 0; j < 40; j++) {
+            ids[j] = i + j;
+        }
+        lw__long_key key = key_of(text, 0);
+        lw__long_cache_put(&cache, &key, ids, 1 + (size_t)i % 40);
+        const uint32_t *found = lw__long_cache_find(&cache, &key, &count);
+        assert_non_null(found);
+        assert_int_equal(count, 1 + (size_t)i % 40);
+        assert_memory_equal(found, ids, count * sizeof *ids);
+        (void)snprintf(text, 16, "%d", i / 2);
+        lw__long_key other = key_of(text, 0);
+        found = lw__long_cache_find(&cache, &other, &count);
+        assert_true(found == NULL || found[0] == (uint32_t)(i / 2));
+    }
+    lw__long_cache_reset(&cache);
+}
+
+static void test_long_cache__memory_that_runs_out_is_an_error(void **state)
+{
+    (void)state;
+    lw__long_cache cache;
+    lw__alloc_fail_after(1);
+    lw_status status = lw__long_cache_create(&cache, NULL);
+    lw__alloc_fail_after(0);
+    assert_int_equal(status, LW_E_NOMEM);
+    lw__long_cache_reset(&cache);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_cache__pieces_are_found_by_bytes_and_kind),
+        cmocka_unit_test(test_long_cache__old_pieces_give_way),
+        cmocka_unit_test(test_long_cache__memory_that_runs_out_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
