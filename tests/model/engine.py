@@ -6,7 +6,7 @@ import re
 import subprocess
 
 TIMEOUT_SECONDS = 300
-ENOUGH_MEMORY = ("64MB", "100MB", "1GB", "4GB")
+ENOUGH_MEMORY = ("128MB", "256MB", "1GB", "4GB")
 
 
 class Mismatch(Exception):

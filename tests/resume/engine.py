@@ -5,7 +5,7 @@ import re
 import subprocess
 
 TIMEOUT_SECONDS = 120
-MEMORY = ("minimum", "100MB", "256MB", "1GB")
+MEMORY = ("minimum", "160MB", "256MB", "1GB")
 
 
 class Different(Exception):
