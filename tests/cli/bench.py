@@ -62,7 +62,7 @@ class Bench:
         recipe = {"seed": 7, "lanes": 4, "global_batch": 12, "context": 16,
                   "sources": [{"name": "a", "path": "a.jsonl"}],
                   "tokenizer": {"name": "bytes", "eos": True},
-                  "runtime": {"threads": 2, "memory": "64MB"}}
+                  "runtime": {"threads": 2, "memory": "128MB"}}
         recipe.update(options)
         self.write(name, json.dumps({key: value for key, value in recipe.items() if value is not None}))
         return name
