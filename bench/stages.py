@@ -2,7 +2,7 @@
 """Where the time goes: nanoseconds a token of each stage, on one thread, for each source."""
 from measure import SOURCES, Figure, at_most, in_turn, median
 
-STEPS = 200
+STEPS = 1200
 STAGES = ("read", "parse", "tokenize", "decide", "write")
 GOAL_NS = 10
 
