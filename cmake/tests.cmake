@@ -6,7 +6,6 @@
 #   tests/support/<name>_driver.c      one executable each, a program that scripts drive
 #   tests/support/<other>.c            helpers linked into both
 #   tests/<name>/run                   a script: ctest name <name>, label <name> (its last word)
-#   bench/<name>.c                     one executable each, run by ./dev bench
 #
 # A script finds the build in $LANEWAY_BUILD, exits with 77 to skip, and may say in its first lines
 # "# labels: slow" and "# timeout: SECONDS".
@@ -62,15 +61,4 @@ foreach(script ${scripts})
     set_tests_properties(${name} PROPERTIES
         LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
         ENVIRONMENT "LANEWAY_BUILD=${PROJECT_BINARY_DIR}")
-endforeach()
-
-file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
-foreach(source ${bench_sources})
-    cmake_path(GET source STEM name)
-    add_executable(bench_${name} ${source})
-    laneway_compile(bench_${name})
-    target_include_directories(bench_${name} PRIVATE src)
-    target_link_libraries(bench_${name} PRIVATE laneway_static ${laneway_dependencies})
-    set_target_properties(bench_${name} PROPERTIES
-        OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endforeach()
