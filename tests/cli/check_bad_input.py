@@ -93,16 +93,20 @@ def test_rank_outside_the_world(bench):
 
 
 def test_budget_below_the_minimum(bench):
-    """`explain` alone goes on: it shows what the minimum is made of."""
+    """`explain` says so too, after it has shown what the minimum is made of; any command runs with that."""
     bench.prose()
     bench.recipe(runtime={"memory": "1KB"})
+    parts = ["runtime.memory", "1000", r"at least \d+"]
     for command in ("digest", "dump", "bench", "check"):
-        bench.refuse_all(command, "recipe.json", parts=["runtime.memory", "1000", r"at least \d+"])
-    has(bench.call("explain", "recipe.json").stdout, "minimum")
-    line = bench.refuse("digest", "recipe.json").stderr
-    least = int(re.search(r"at least (\d+)", line).group(1))
+        bench.refuse_all(command, "recipe.json", parts=parts)
+    plan = bench.refuse("explain", "recipe.json", parts=parts)
+    equal(plan.stderr, bench.refuse("check", "recipe.json").stderr)
+    least = int(re.search(r"\nminimum +(\d+)\n", plan.stdout).group(1))
+    has(plan.stderr, f"at least {least} ")
     expected = bench.digest("--set", "runtime.memory=1GB")
     equal(bench.digest("--set", f"runtime.memory={least}"), expected)
+    for command in ("dump", "bench", "check", "explain"):
+        bench.call(command, "recipe.json", "--set", f"runtime.memory={least}")
     bench.refuse_all("digest", "recipe.json", "--set", f"runtime.memory={least - 1}", parts=[f"at least {least}"])
 
 
