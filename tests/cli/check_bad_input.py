@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong recipes, data and states: one line that names the thing, exit code 1, nothing half-done."""
+import gzip
 import json
 import os
 import pathlib
@@ -73,6 +74,29 @@ def test_unreadable_shard(bench):
         raise Skip("another user may not run the command") from error
     has(done.stderr, r"^laneway: .*a\.jsonl.*Permission denied\n$")
     equal(done.stdout, "")
+
+
+def test_damaged_shard(bench):
+    """A gzip file that is cut, or has a flipped bit, ends the stream under every policy, after whole steps."""
+    bench.documents("a.jsonl", [f"{number:05}" for number in range(40000)])
+    text = bench.read("a.jsonl")
+    whole = gzip.compress(text[:1000]) + gzip.compress(text[1000:])
+    flipped = bytearray(whole)
+    flipped[-6] ^= 1  # of the last member's checksum
+    bench.write("b.jsonl.gz", whole)
+    options = {"order": "file", "end": "drop", "global_batch": 100, "context": 6}
+    bench.one_a_row(sources=[{"name": "a", "path": "b.jsonl.gz"}], **options)
+    expected = bench.digest("--steps", 1000)
+    for damaged in (whole[:-9], bytes(flipped)):
+        bench.write("a.jsonl.gz", damaged)
+        for policy in ("fail", "skip", "replace"):
+            bench.one_a_row(sources=[{"name": "a", "path": "a.jsonl.gz"}], on_bad_record={"policy": policy}, **options)
+            bench.call("check", "recipe.json")  # opening reads no data
+            done = bench.refuse("digest", "recipe.json", "--steps", 1000, parts=[r"^laneway: gzip: ", r"a\.jsonl\.gz"])
+            found = done.stdout.splitlines()
+            equal(found, expected[:len(found)])
+            if not 200 < len(found) < 400:
+                raise AssertionError(f"{len(found)} steps before the damage")
 
 
 def test_rows_that_lanes_or_world_do_not_divide(bench):
