@@ -5,6 +5,7 @@
  * are U+0100 and up, in order.
  */
 #include "base/error.h"
+#include "base/utf8.h"
 #include "tokenize/vocab.h"
 
 /* The byte that a code point stands for; -1 when it is not of the alphabet. */
@@ -81,4 +82,15 @@ lw_status lw__load_json_fault(const char *path, const lw__json *json, lw_error *
         return LW_OK;
     }
     return lw__vocab_fail(err, LW_E_CORRUPT, &place, "%s", json->fault);
+}
+
+lw_status lw__load_json_read(const char *path, lw__bytes *out, lw_error *err)
+{
+    lw__place place = {.path = path, .unit = "byte"};
+    LW__TRY(lw__vocab_read(path, out, err));
+    place.at = lw__utf8_check(out->data, out->count);
+    if (place.at < out->count) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
+    }
+    return LW_OK;
 }

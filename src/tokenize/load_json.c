@@ -12,7 +12,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "tokenize/nfc.h"
 
 typedef struct listed {
@@ -341,12 +340,7 @@ static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *er
 
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)
 {
-    lw__place place = {.path = vocab->path, .unit = "byte"};
-    LW__TRY(lw__vocab_read(vocab->path, file, err));
-    place.at = lw__utf8_check(file->data, file->count);
-    if (place.at < file->count) {
-        return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
-    }
+    LW__TRY(lw__load_json_read(vocab->path, file, err));
     LW__TRY(find_kind(vocab, file, err));
     lw__json json;
     lw__json_open(&json, file->data, file->count);

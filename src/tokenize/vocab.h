@@ -123,5 +123,7 @@ bool lw__byte_level_undo(lw_str *text);
 lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* What is wrong in a JSON file; LW_OK when nothing is. */
 lw_status lw__load_json_fault(const char *path, const lw__json *json, lw_error *err);
+/* Reads a JSON file, which must be UTF-8. */
+lw_status lw__load_json_read(const char *path, lw__bytes *out, lw_error *err);
 
 #endif
