@@ -8,47 +8,29 @@
  */
 #include "tokenize/piece_joins.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define FEW           32               /* symbols up to which looking through beats the heap */
-#define NOWHERE       UINT32_MAX       /* no link */
-#define NONE          UINT64_MAX       /* no pair */
-#define MOST          (UINT32_MAX / 2) /* links, and twice as many waiting pairs, have 32-bit numbers */
-#define FIRST_SLOTS   1024
-#define WIDE_PER_JOIN 8                 /* bits a pair, so that few other pairs look like one */
-#define WIDE_MOST     ((size_t)1 << 22) /* bits: half a MiB stays in a core's cache */
-
-static size_t power_of_two(size_t least, size_t from)
-{
-    size_t power = from;
-    while (power < least) {
-        power *= 2;
-    }
-    return power;
-}
+#define FEW         32               /* symbols up to which looking through beats the heap */
+#define NOWHERE     UINT32_MAX       /* no link */
+#define NONE        UINT64_MAX       /* no pair */
+#define MOST        (UINT32_MAX / 2) /* links, and twice as many waiting pairs, have 32-bit numbers */
+#define FIRST_SLOTS 1024
 
 static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err);
 
-lw_status lw__joins_create(lw__joins *joins, size_t expected, lw_error *err)
+lw_status lw__joins_create(lw__joins *joins, lw_error *err)
 {
     memset(joins, 0, sizeof *joins);
-    size_t bits = power_of_two(
-        expected < WIDE_MOST / WIDE_PER_JOIN ? expected * WIDE_PER_JOIN : WIDE_MOST, FIRST_SLOTS);
-    joins->wide = lw__alloc_zero(bits / 64, sizeof *joins->wide);
-    if (joins->wide == NULL) {
-        return lw__fail_nomem(err, bits / 8, "merges");
-    }
-    joins->wide_bits = bits;
     return grow(joins, FIRST_SLOTS, err);
 }
 
 void lw__joins_reset(lw__joins *joins)
 {
     lw__free(joins->slots);
-    lw__free(joins->wide);
     memset(joins, 0, sizeof *joins);
 }
 
@@ -101,12 +83,6 @@ lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err)
     slot->key = key;
     slot->value = (uint64_t)joint->rank << 32 | joint->becomes;
     joins->ranks = joint->rank >= joins->ranks ? (size_t)joint->rank + 1 : joins->ranks;
-    if (joint->last < 0x80 && joint->first < 0x80) {
-        joins->ascii[joint->last][joint->first] = true;
-    } else {
-        size_t bit = lw__joins_wide_bit(joins, joint->last, joint->first);
-        joins->wide[bit / 64] |= UINT64_C(1) << bit % 64;
-    }
     return LW_OK;
 }
 
