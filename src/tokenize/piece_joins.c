@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/piece_rows.h"
 
 #define FEW         32               /* symbols up to which looking through beats the heap */
 #define NOWHERE     UINT32_MAX       /* no link */
@@ -43,17 +44,6 @@ void lw__joins_scratch_reset(lw__joins_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-/* The slot that holds the key, or the empty one where it would be put. */
-static inline lw__join *slot_of(lw__join *slots, size_t slot_count, uint64_t key)
-{
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-    size_t at = (size_t)(hash ^ hash >> 32) & (slot_count - 1);
-    while (slots[at].key != key && slots[at].key != NONE) {
-        at = (at + 1) & (slot_count - 1);
-    }
-    return &slots[at];
-}
-
 static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err)
 {
     lw__join *slots = lw__alloc_array(slot_count, sizeof *slots);
@@ -63,7 +53,7 @@ static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err)
     memset(slots, 0xFF, slot_count * sizeof *slots);
     for (size_t i = 0; i < joins->slot_count; i++) {
         if (joins->slots[i].key != NONE) {
-            *slot_of(slots, slot_count, joins->slots[i].key) = joins->slots[i];
+            *lw__joins_slot(slots, slot_count, joins->slots[i].key) = joins->slots[i];
         }
     }
     lw__free(joins->slots);
@@ -78,19 +68,12 @@ lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err)
         LW__TRY(grow(joins, joins->slot_count * 2, err));
     }
     uint64_t key = (uint64_t)joint->left << 32 | joint->right;
-    lw__join *slot = slot_of(joins->slots, joins->slot_count, key);
+    lw__join *slot = lw__joins_slot(joins->slots, joins->slot_count, key);
     joins->count += slot->key == NONE;
     slot->key = key;
     slot->value = (uint64_t)joint->rank << 32 | joint->becomes;
     joins->ranks = joint->rank >= joins->ranks ? (size_t)joint->rank + 1 : joins->ranks;
     return LW_OK;
-}
-
-static inline uint64_t value_of(const lw__joins *joins, uint32_t left, uint32_t right)
-{
-    uint64_t key = (uint64_t)left << 32 | right;
-    const lw__join *slot = slot_of(joins->slots, joins->slot_count, key);
-    return slot->key == key ? slot->value : NONE;
 }
 
 /* Takes out symbol `at + 1` of `count`, and the pair it starts. */
@@ -104,7 +87,7 @@ static void close_gap(int32_t *symbols, uint64_t *values, size_t at, size_t coun
 
 static uint64_t pair_at(const lw__joins *joins, const int32_t *symbols, size_t at, size_t count)
 {
-    return at + 1 < count ? value_of(joins, (uint32_t)symbols[at], (uint32_t)symbols[at + 1])
+    return at + 1 < count ? lw__joins_value(joins, (uint32_t)symbols[at], (uint32_t)symbols[at + 1])
                           : NONE;
 }
 
@@ -266,7 +249,7 @@ static void renew(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t a
     lw__link *links = scratch->links;
     uint32_t next = links[at].next;
     links[at].value =
-        next == NOWHERE ? NONE : value_of(joins, links[at].symbol, links[next].symbol);
+        next == NOWHERE ? NONE : lw__joins_value(joins, links[at].symbol, links[next].symbol);
     if (links[at].value != NONE) {
         wait_for(scratch, at);
     }
@@ -325,6 +308,9 @@ lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, in
     }
     if (*count <= FEW) {
         *count = merge_few(joins, symbols, *count);
+        return LW_OK;
+    }
+    if (lw__rows_merge(joins, symbols, count)) {
         return LW_OK;
     }
     if (*count > MOST) {

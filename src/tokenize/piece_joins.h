@@ -74,4 +74,23 @@ void lw__joins_scratch_reset(lw__joins_scratch *scratch);
 lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, int32_t *symbols,
                           size_t *count, lw_error *err);
 
+/* The slot that holds the key, or the empty one where it would be put. */
+static inline lw__join *lw__joins_slot(lw__join *slots, size_t slot_count, uint64_t key)
+{
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (size_t)(hash ^ hash >> 32) & (slot_count - 1);
+    while (slots[at].key != key && slots[at].key != UINT64_MAX) {
+        at = (at + 1) & (slot_count - 1);
+    }
+    return &slots[at];
+}
+
+/* rank << 32 | what the two become; UINT64_MAX: they do not merge. */
+static inline uint64_t lw__joins_value(const lw__joins *joins, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 32 | right;
+    const lw__join *slot = lw__joins_slot(joins->slots, joins->slot_count, key);
+    return slot->key == key ? slot->value : UINT64_MAX;
+}
+
 #endif
