@@ -3,11 +3,16 @@
  * Merging whole rows at once. In a row of equal symbols the leftmost pair merges, then the one
  * behind it, and so on to the row's end, unless what has become of the first ones merges sooner
  * with a neighbour: that is looked at before, and then only one pair merges.
+ *
+ * Then the same steps may come again and again, as when a row of spaces becomes one long piece after
+ * the other. What merges next depends on the symbols of the rows, and on which rows have but one.
+ * So when some steps lead to the same symbols, and change no row but by a number, they are
+ * repeated as often as no row becomes so short that it could matter.
  */
 #include "tokenize/piece_rows.h"
 
-#define ROWS  24  /* most of them, at any time */
-#define STEPS 256 /* after so many it is not a matter of rows */
+#define ROWS  16   /* most of them, at any time */
+#define STEPS 1024 /* after so many it is not a matter of rows */
 
 #define NONE UINT64_MAX
 
@@ -88,14 +93,15 @@ static void push_all(row_list *list, const row *rows, size_t count)
     }
 }
 
-/* Merges what is next to merge; false when nothing is. */
-static bool step(const lw__joins *joins, row_list *list)
+/* Merges what is next to merge, in a row or behind it; false when nothing is. */
+static bool step(const lw__joins *joins, row_list *list, size_t *row_at)
 {
     row_list merged = {.count = 0};
     bool inside = false;
     uint64_t value;
     size_t at = next_row(list, &inside, &value);
     const row *from = &list->rows[at];
+    *row_at = at;
     if (value == NONE) {
         return false;
     }
@@ -114,6 +120,75 @@ static bool step(const lw__joins *joins, row_list *list)
     *list = merged;
     find_values(joins, list);
     return true;
+}
+
+/* Steps that may come again: the rows before them, and the first row that any of them touched. */
+typedef struct cycle {
+    row_list before;
+    size_t steps;
+    size_t lowest;
+} cycle;
+
+static bool has_same_symbols(const row_list *a, const row_list *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->rows[i].symbol == b->rows[i].symbol;
+    }
+    return same;
+}
+
+/* How often the steps can come again; a step takes at most two symbols from a row. */
+static size_t times_again(const row_list *list, const cycle *done)
+{
+    size_t times = SIZE_MAX;
+    size_t enough = 2 * done->steps + 2;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t before = done->before.rows[i].count;
+        size_t now = list->rows[i].count;
+        bool is_apart = i < done->lowest && before > 1;
+        if (now > before && before < enough && !is_apart) {
+            return 0;
+        }
+        if (now < before) {
+            size_t most = now < enough ? 0 : (now - enough) / (before - now);
+            times = most < times ? most : times;
+        }
+    }
+    return times == SIZE_MAX ? 0 : times;
+}
+
+static void repeat(row_list *list, const cycle *done)
+{
+    if (!has_same_symbols(list, &done->before)) {
+        return;
+    }
+    size_t times = times_again(list, done);
+    for (size_t i = 0; i < list->count; i++) {
+        size_t before = done->before.rows[i].count;
+        row *at = &list->rows[i];
+        at->count = at->count > before ? at->count + times * (at->count - before)
+                                       : at->count - times * (before - at->count);
+    }
+}
+
+/* All steps; false when they are too many, or the rows become too many. */
+static bool merge_all(const lw__joins *joins, row_list *list)
+{
+    cycle now = {.before = *list, .lowest = ROWS};
+    size_t at = 0;
+    for (size_t steps = 1; steps < STEPS && !list->is_full; steps++) {
+        if (!step(joins, list, &at)) {
+            return true;
+        }
+        now.steps++;
+        now.lowest = at < now.lowest ? at : now.lowest;
+        repeat(list, &now);
+        if ((steps & (steps - 1)) == 0) {
+            now = (cycle){.before = *list, .lowest = ROWS};
+        }
+    }
+    return false;
 }
 
 static size_t write(const row_list *list, int32_t *symbols)
@@ -138,11 +213,7 @@ bool lw__rows_merge(const lw__joins *joins, int32_t *symbols, size_t *count)
         push(&list, (uint32_t)symbols[from], i - from);
     }
     find_values(joins, &list);
-    size_t steps = 0;
-    while (steps < STEPS && !list.is_full && step(joins, &list)) {
-        steps++;
-    }
-    if (steps == STEPS || list.is_full) {
+    if (list.is_full || !merge_all(joins, &list)) {
         return false;
     }
     *count = write(&list, symbols);
