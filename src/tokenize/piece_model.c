@@ -431,6 +431,16 @@ static lw_status build_atoms(lw__pieces *pieces, lw_error *err)
     return pieces->plain ? LW_OK : build_trie(pieces, &pieces->raw_atoms, false, false, err);
 }
 
+static void find_as_is(lw__pieces *pieces)
+{
+    const lw__trie *atoms = &pieces->raw_atoms;
+    for (unsigned char byte = 0; byte < 128; byte++) {
+        bool starts_atom =
+            atoms->nodes != NULL && lw__trie_child(atoms, LW__TRIE_ROOT, byte) != LW__TRIE_NONE;
+        pieces->as_is[byte] = !starts_atom && !lw__charsmap_has_ascii(&pieces->charsmap, byte);
+    }
+}
+
 /* A user-defined piece scores by its bytes, so that it always wins. */
 static void fill_scores(lw__pieces *pieces)
 {
@@ -490,6 +500,7 @@ static lw_status build(lw__pieces *pieces, lw_error *err)
     pieces->fuses = rules->fused && !rules->byte_fallback;
     pieces->growth = spreads(pieces) ? 3 : 1;
     LW__TRY(build_atoms(pieces, err));
+    find_as_is(pieces);
     return rules->unigram ? build_unigram(pieces, err) : build_merging(pieces, err);
 }
 

@@ -32,9 +32,11 @@ struct lw__pieces {
     double *scores; /* unigram: by id */
     double unknown_score;
     lw__charsmap charsmap;
-    bool plain;    /* preparing changes spaces at most */
-    bool fuses;    /* merging: a run of unknown characters is one id */
-    size_t growth; /* most ids of one byte of canonical text */
+    bool
+        as_is[128]; /* ASCII that preparing leaves alone, but for spaces, when ASCII is behind it */
+    bool plain;     /* preparing changes spaces at most */
+    bool fuses;     /* merging: a run of unknown characters is one id */
+    size_t growth;  /* most ids of one byte of canonical text */
 };
 
 /* One position of a text that is split by scores: the best way to it. */

@@ -112,12 +112,32 @@ static lw_str skip_leading(const lw__pieces *pieces, lw_str text)
     return text;
 }
 
+/* The bytes at the start of a text, up to a limit, that stay as they are. */
+static size_t count_as_is(const lw__pieces *pieces, const lw__piece_source *source, size_t limit)
+{
+    const unsigned char *p = (const unsigned char *)source->left.data;
+    const unsigned char *end = p + source->left.bytes;
+    const unsigned char *start = p;
+    bool after_space = source->after_space;
+    limit = limit < source->left.bytes ? limit : source->left.bytes;
+    for (; p < start + limit && *p < 0x80 && pieces->as_is[*p]; p++) {
+        if ((p + 1 < end && p[1] >= 0x80) || (after_space && *p == ' ')) {
+            break;
+        }
+        after_space = pieces->rules->collapsed && *p == ' ';
+    }
+    return (size_t)(p - start);
+}
+
 static lw_status walk(const lw__pieces *pieces, lw__pieces_scratch *scratch,
                       lw__piece_source *source, size_t wanted, lw_error *err)
 {
     while (source->left.bytes > 0 && scratch->text_count < wanted) {
-        size_t bytes;
-        lw_str part = next_part(pieces, source->left, &bytes);
+        size_t bytes = count_as_is(pieces, source, wanted - scratch->text_count);
+        lw_str part = {.data = source->left.data, .bytes = bytes};
+        if (bytes == 0) {
+            part = next_part(pieces, source->left, &bytes);
+        }
         while (source->after_space && part.bytes > 0 && part.data[0] == ' ') {
             part = without(part, 1);
         }
