@@ -191,7 +191,7 @@ static bool merge_all(const lw__joins *joins, row_list *list)
     return false;
 }
 
-static size_t write(const row_list *list, int32_t *symbols)
+static size_t put_rows(const row_list *list, int32_t *symbols)
 {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -216,6 +216,6 @@ bool lw__rows_merge(const lw__joins *joins, int32_t *symbols, size_t *count)
     if (list.is_full || !merge_all(joins, &list)) {
         return false;
     }
-    *count = write(&list, symbols);
+    *count = put_rows(&list, symbols);
     return true;
 }
