@@ -12,12 +12,14 @@
  *   squeeze(bits, keep)            the bits at `keep`, moved together
  *   spread(bits, keep)             the reverse
  *   put_ends(ends, cuts, base)     base + i for each bit i of cuts; may write 64 places
+ *   pair_cuts(pairs, p)            bit i: there is a cut behind p[i]; of 65 bytes
  *   HAS_SQUEEZE                    0: there is no squeeze; only ASCII goes by blocks
  */
 #ifndef LW__TOKENIZE_BLOCKS_WALK_H
 #define LW__TOKENIZE_BLOCKS_WALK_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "tokenize/blocks.h"
 #include "tokenize/blocks_cl100k.h"
@@ -250,6 +252,39 @@ static ALWAYS_INLINE size_t walk_family(const walk_state *w, starts_of *starts_o
     return count;
 }
 
+/*
+ * Pieces that end between two bytes, whatever else is in the text: a block is any 64 bytes, and
+ * those that begin in one may end in another.
+ */
+static ALWAYS_INLINE size_t walk_pairs(const walk_state *w)
+{
+    const lw__pair_classes *pairs = w->rules->pairs;
+    size_t at = 0;
+    size_t count = 0;
+    while (at < w->bytes && at < UINT32_MAX - LW__BLOCK_BYTES &&
+           w->room - count > LW__BLOCK_BYTES) {
+        unsigned char copy[LW__BLOCK_BYTES + 1] = {0};
+        const unsigned char *p = w->text + at;
+        size_t left = w->bytes - at;
+        bool is_last = left <= LW__BLOCK_BYTES;
+        __builtin_prefetch(p + PREFETCH_BYTES);
+        if (__builtin_expect(is_last, 0)) {
+            memcpy(copy, p, left);
+            p = copy;
+        }
+        uint64_t cuts = pair_cuts(pairs, p);
+        cuts &= is_last ? bits_below((unsigned)left - 1) : UINT64_MAX;
+        put_ends(w->ends + count, cuts, (uint32_t)at + 1);
+        count += (size_t)__builtin_popcountll(cuts);
+        if (is_last) {
+            w->ends[count++] = (uint32_t)w->bytes;
+            break;
+        }
+        at += LW__BLOCK_BYTES;
+    }
+    return count;
+}
+
 /* The function of type lw__blocks_walk, for this processor. */
 static ALWAYS_INLINE size_t walk_blocks(const lw__split_rules *rules, const unsigned char *text,
                                         size_t bytes, uint32_t *ends, size_t room)
@@ -260,6 +295,9 @@ static ALWAYS_INLINE size_t walk_blocks(const lw__split_rules *rules, const unsi
     }
     if (rules->family == LW__SPLIT_CL100K && (rules->digits == 1 || rules->digits == 3)) {
         return walk_family(&w, starts_cl100k, true);
+    }
+    if (rules->family == LW__SPLIT_PAIRS) {
+        return walk_pairs(&w);
     }
     size_t at = 0;
     return take_pieces(&w, bytes, &at, 0);

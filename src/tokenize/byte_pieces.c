@@ -14,12 +14,23 @@ _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bit
 
 #define PARTS 24 /* of a piece, looked up at a time */
 
+/* How text is cut: by a pattern, or for SentencePiece wherever nothing merges. */
+static void set_rules(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer)
+{
+    bool by_pattern = tokenizer->pieces == NULL;
+    pieces->rules = by_pattern ? &tokenizer->vocab.rules : lw__pieces_rules(tokenizer->pieces);
+    pieces->cuts = by_pattern ? &tokenizer->cuts : lw__pieces_cuts(tokenizer->pieces);
+    pieces->growth = by_pattern ? 1 : lw__pieces_growth(tokenizer->pieces);
+}
+
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
-                                 lw_error *err)
+                                 lw__pieces_scratch *scratch, lw_error *err)
 {
     lw__blocks_form forms[3];
     (void)lw__blocks_forms(forms);
     pieces->tokenizer = tokenizer;
+    pieces->pieces = scratch;
+    set_rules(pieces, tokenizer);
     pieces->walk = forms[0].walk;
     LW__TRY(lw__cache_create(&pieces->cache, err));
     return lw__long_cache_create(&pieces->long_cache, err);
@@ -46,6 +57,9 @@ static lw_status merge(lw__byte_pieces *pieces, const unsigned char *text, size_
         ids[0] = id;
         *count = 1;
         return LW_OK;
+    }
+    if (tokenizer->pieces != NULL) {
+        return lw__pieces_unit(tokenizer->pieces, pieces->pieces, text, bytes, ids, count, err);
     }
     return lw__bpe_encode(&tokenizer->bpe, &pieces->scratch, text, bytes, ids, count, err);
 }
@@ -138,7 +152,7 @@ static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, 
         for (; count < PARTS && at < bytes; count++) {
             parts[count] = part_of(pieces, piece + at, cut - at, piece + bytes);
             at = cut;
-            cut = at < bytes ? lw__cuts_next(&pieces->tokenizer->cuts, piece, bytes, at) : bytes;
+            cut = at < bytes ? lw__cuts_next(pieces->cuts, piece, bytes, at) : bytes;
         }
         for (size_t i = 0; i < count; i++) {
             LW__TRY(put_part(pieces, &parts[i], out, err));
@@ -157,7 +171,7 @@ static lw_status put_long(lw__byte_pieces *pieces, const unsigned char *piece, s
     const lw__tokenizer *tokenizer = pieces->tokenizer;
     int32_t id =
         tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, piece, bytes) : -1;
-    size_t cut = id >= 0 ? bytes : lw__cuts_next(&tokenizer->cuts, piece, bytes, 0);
+    size_t cut = id >= 0 ? bytes : lw__cuts_next(pieces->cuts, piece, bytes, 0);
     return cut == bytes ? put_merged(pieces, piece, bytes, true, key, out, err)
                         : put_parts(pieces, piece, bytes, cut, out, err);
 }
@@ -227,16 +241,16 @@ static void prepare(lw__byte_pieces *pieces, const unsigned char *text, size_t b
 lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                                  lw__arena *arena, lw_error *err)
 {
-    const lw__split_rules *rules = &pieces->tokenizer->vocab.rules;
     while (bytes > 0) {
-        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
+        size_t count =
+            pieces->walk(pieces->rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
         if (count == 0) {
             return lw__fail(err, LW_E_UNSUPPORTED,
                             "tokenizer: a piece of %zu bytes or more without a cut, expected less",
                             (size_t)UINT32_MAX);
         }
         size_t taken = pieces->batch.ends[count - 1];
-        LW__TRY(lw__arena_reserve(arena, taken + LW__CACHE_IDS, err));
+        LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__CACHE_IDS, err));
         prepare(pieces, text, bytes, count);
         LW__TRY(put_pieces(pieces, text, count, arena, err));
         text += taken;

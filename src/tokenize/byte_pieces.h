@@ -24,6 +24,10 @@ typedef struct lw__piece_batch {
 
 typedef struct lw__byte_pieces {
     const lw__tokenizer *tokenizer;
+    lw__pieces_scratch *pieces; /* of a SentencePiece vocabulary, else NULL; borrowed */
+    const lw__split_rules *rules;
+    const lw__cuts *cuts;
+    size_t growth; /* the most ids of one byte */
     lw__blocks_walk *walk;
     lw__cache cache;
     lw__long_cache long_cache;
@@ -31,8 +35,9 @@ typedef struct lw__byte_pieces {
     lw__piece_batch batch;
 } lw__byte_pieces;
 
+/* With the scratch of a SentencePiece vocabulary, or NULL. */
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
-                                 lw_error *err);
+                                 lw__pieces_scratch *scratch, lw_error *err);
 void lw__byte_pieces_reset(lw__byte_pieces *pieces);
 
 /* Appends the ids of a text without added tokens. After a failure the arena holds some of them. */

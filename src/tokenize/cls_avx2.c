@@ -110,6 +110,7 @@ static inline uint64_t spread(uint64_t bits, uint64_t keep)
     return _pdep_u64(bits, keep);
 }
 
+#include "tokenize/blocks_pair_cuts.h"
 #include "tokenize/blocks_put_ends.h"
 #include "tokenize/blocks_walk.h"
 

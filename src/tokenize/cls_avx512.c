@@ -129,6 +129,23 @@ static inline void put_ends(uint32_t *ends, uint64_t cuts, uint32_t base)
     }
 }
 
+/* A table of 256 bytes, looked up by 64 of them. */
+static inline __m512i look_up(const uint8_t *table, __m512i raw)
+{
+    __m512i low =
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(table), raw, _mm512_loadu_si512(table + 64));
+    __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), raw,
+                                            _mm512_loadu_si512(table + 192));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(raw), low, high);
+}
+
+static inline uint64_t pair_cuts(const lw__pair_classes *pairs, const unsigned char *p)
+{
+    __m512i joined = look_up(pairs->joined, _mm512_loadu_si512(p));
+    __m512i class = look_up(pairs->class, _mm512_loadu_si512(p + 1));
+    return _mm512_testn_epi8_mask(joined, class);
+}
+
 #include "tokenize/blocks_walk.h"
 
 size_t lw__blocks_avx512(const lw__split_rules *rules, const unsigned char *text, size_t bytes,

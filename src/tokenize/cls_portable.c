@@ -83,6 +83,7 @@ static inline void raw_masks(lw__raw raw, lw__masks *masks)
     masks->blank = gather(&raw, BLANK);
 }
 
+#include "tokenize/blocks_pair_cuts.h"
 #include "tokenize/blocks_put_ends.h"
 #include "tokenize/blocks_walk.h"
 

@@ -15,12 +15,15 @@
 #define TEXT_ROOM 4096
 #define ROOM      (TEXT_ROOM + LW__BLOCK_ROOM)
 
+static lw__pair_classes pairs; /* filled before the tests */
+
 static const lw__split_rules all_rules[] = {
     {.family = LW__SPLIT_GPT2},
     {.family = LW__SPLIT_CL100K, .digits = 3},
     {.family = LW__SPLIT_CL100K, .digits = 1},
     {.family = LW__SPLIT_CL100K, .digits = 3, .trailing_whole = true},
     {.family = LW__SPLIT_CL100K, .digits = 2},
+    {.family = LW__SPLIT_PAIRS, .pairs = &pairs},
 };
 
 static const char *const constructs[] = {
@@ -96,6 +99,18 @@ static uint64_t next_random(uint64_t *state)
     uint64_t x = (*state ^ *state >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
     return x ^ x >> 31;
+}
+
+/* Any classes: some bytes are cut behind nearly always, some hardly ever. */
+static int fill_pairs(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    for (size_t byte = 0; byte < 256; byte++) {
+        pairs.class[byte] = (uint8_t)(1u << next_random(&random) % 8);
+        pairs.joined[byte] = (uint8_t)(next_random(&random) & next_random(&random));
+    }
+    return 0;
 }
 
 static void show_difference(const char *form, size_t rules, const unsigned char *text, size_t bytes)
@@ -286,5 +301,5 @@ int main(void)
         cmocka_unit_test(test_blocks__every_character_of_the_tables),
         cmocka_unit_test(test_blocks__nothing_behind_the_text_is_read),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, fill_pairs, NULL);
 }
