@@ -282,7 +282,7 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         return LW_OK;
     }
     if (lw__json_is(key, "decoder")) {
-        lw__json_skip(json);
+        lw__load_json_decoder(vocab, json);
         return LW_OK;
     }
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
@@ -323,6 +323,7 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
     lw__load_json_use_ends(vocab, &found->ends);
+    lw__load_json_finish_decoder(vocab);
     return vocab->nfc ? check_normal(vocab, err) : LW_OK;
 }
 

@@ -26,6 +26,7 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__free(vocab->merges);
     lw__free(vocab->added);
     lw__piece_rules_reset(&vocab->pieces);
+    lw__decode_rules_reset(&vocab->decode);
     memset(vocab, 0, sizeof *vocab);
 }
 
@@ -212,6 +213,7 @@ lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error
     vocab->added = items;
     if (status == LW_OK) {
         vocab->added[vocab->added_count++] = *added;
+        vocab->tokens[added->id].special = added->special;
     }
     return status;
 }

@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "tokenize/bpe.h"
+#include "tokenize/decode.h"
 #include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
 
@@ -33,7 +34,8 @@ typedef struct lw__place {
 typedef struct lw__token {
     size_t offset; /* into pool */
     uint32_t bytes;
-    uint32_t present; /* 0: the id is not in use */
+    uint16_t present; /* 0: the id is not in use */
+    uint16_t special; /* 1: an added token that is special */
 } lw__token;
 
 typedef struct lw__added {
@@ -75,6 +77,7 @@ typedef struct lw__vocab {
     bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
     bool whole_piece;       /* a piece that is a token is that token, whatever the merges say */
     lw__piece_rules pieces; /* of SentencePiece; then no split rules are used */
+    lw__decode_rules decode;
 } lw__vocab;
 
 void lw__vocab_reset(lw__vocab *vocab);
