@@ -53,7 +53,7 @@ static lw_status settling_create(settling *s, size_t most_kept, lw_error *err)
         s->makings[s->bpe->byte_ids[byte]].order = 1;
     }
     s->is_sound = true;
-    return LW_OK;
+    return lw__bpe_reserve(s->bpe, most_kept < limit ? most_kept : limit, err);
 }
 
 static void settling_reset(settling *s)

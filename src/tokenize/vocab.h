@@ -38,6 +38,12 @@ typedef struct lw__token {
     uint16_t special; /* 1: an added token that is special */
 } lw__token;
 
+/* The hash beside the id tells other tokens apart without a look at their bytes. */
+typedef struct lw__slot {
+    int32_t id; /* -1: empty */
+    uint32_t hash;
+} lw__slot;
+
 typedef struct lw__added {
     int32_t id;
     bool special;
@@ -54,7 +60,7 @@ typedef struct lw__vocab {
     size_t limit;      /* one more than the largest id */
     size_t capacity;
 
-    int32_t *slots; /* ids of the model's tokens by hash of their bytes; -1: empty */
+    lw__slot *slots; /* the model's tokens by hash of their bytes */
     size_t slot_count;
     size_t model_count; /* the model's tokens: those that are not only added */
 
