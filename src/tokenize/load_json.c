@@ -15,6 +15,8 @@
 #include "base/utf8.h"
 #include "tokenize/nfc.h"
 
+#define ADDED_LIMIT 16384 /* each is looked for among all others */
+
 typedef struct listed {
     int64_t id;
     lw_str content;
@@ -122,7 +124,11 @@ static lw_status read_added(lw__vocab *vocab, lw__json *json, document *out, lw_
         return LW_OK;
     }
     while (lw__json_next(json)) {
+        static const lw_str many = {.data = "more than 16384", .bytes = 15};
         listed item = {.id = -1};
+        if (out->added_count == ADDED_LIMIT) {
+            return lw__load_json_refuse(vocab, "added_tokens", many, "fewer", err);
+        }
         if (!lw__json_enter(json, '{')) {
             return LW_OK;
         }
