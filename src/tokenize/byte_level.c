@@ -7,15 +7,14 @@
 #include "base/error.h"
 #include "tokenize/vocab.h"
 
-/* The byte that a code point stands for; -1 when it is not of the alphabet. */
-static int byte_of(uint32_t code)
+/* The byte that a code point from U+0080 on stands for; -1 when it is not of the alphabet. */
+static inline int byte_of(uint32_t code)
 {
-    if ((code >= 0x21 && code <= 0x7E) || (code >= 0xA1 && code <= 0xAC) ||
-        (code >= 0xAE && code <= 0xFF)) {
-        return (int)code;
-    }
     if (code >= 0x100 && code <= 0x120) {
         return (int)(code - 0x100); /* 00-20 */
+    }
+    if (code >= 0xA1 && code <= 0xFF && code != 0xAD) {
+        return (int)code;
     }
     if (code >= 0x121 && code <= 0x142) {
         return (int)(code - 0x121 + 0x7F); /* 7F-A0 */

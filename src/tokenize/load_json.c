@@ -15,7 +15,8 @@
 #include "base/utf8.h"
 #include "tokenize/nfc.h"
 
-#define ADDED_LIMIT 16384 /* each is looked for among all others */
+#define KIND_BYTES  ((size_t)1 << 18) /* of a file, in which its kind is looked for first */
+#define ADDED_LIMIT 16384             /* each is looked for among all others */
 
 typedef struct listed {
     int64_t id;
@@ -334,16 +335,27 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
 }
 
 /* On a copy, as reading decodes strings in place. */
-static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *err)
+static lw_status look(lw__vocab *vocab, const lw__bytes *file, size_t count, bool *sure,
+                      lw_error *err)
 {
-    char *copy = lw__copy_text((const char *)file->data, file->count);
+    char *copy = lw__copy_text((const char *)file->data, count);
     if (copy == NULL) {
-        return lw__fail_nomem(err, file->count, "a tokenizer.json");
+        return lw__fail_nomem(err, count, "a tokenizer.json");
     }
-    vocab->pieces.used = lw__load_json_is_pieces(copy, file->count);
+    vocab->pieces.used = lw__load_json_is_pieces(copy, count, sure);
     vocab->pieces.unknown = -1;
     lw__free(copy);
     return LW_OK;
+}
+
+/* The start of a file mostly tells. */
+static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *err)
+{
+    bool sure = false;
+    if (file->count > KIND_BYTES) {
+        LW__TRY(look(vocab, file, KIND_BYTES, &sure, err));
+    }
+    return sure ? LW_OK : look(vocab, file, file->count, &sure, err);
 }
 
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)

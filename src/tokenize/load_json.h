@@ -34,8 +34,8 @@ typedef struct lw__json_pieces {
     bool splits_spaces; /* pre_tokenizer Split, which finds nothing behind Replace */
 } lw__json_pieces;
 
-/* Whether a file is of that kind; changes the bytes. A file that is wrong is not. */
-bool lw__load_json_is_pieces(void *bytes, size_t count);
+/* Whether a file is of that kind; changes the bytes. Not sure of one that is wrong or cut short. */
+bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure);
 lw_status lw__load_json_piece_normalizer(const lw__vocab *vocab, lw__json *json,
                                          lw__json_pieces *out, lw_error *err);
 lw_status lw__load_json_piece_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw__json_pieces *out,

@@ -104,16 +104,17 @@ static bool is_pieces(const signs *found)
                                  found->has_normalizer);
 }
 
-bool lw__load_json_is_pieces(void *bytes, size_t count)
+bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure)
 {
     lw__json json;
     signs found = {.has_other = false};
     lw__json_open(&json, bytes, count);
+    *sure = false;
     if (!lw__json_enter(&json, '{')) {
         return false;
     }
     /* The model is most of the file, and mostly the last field: what is sure before is enough. */
-    while (lw__json_next(&json) && !found.has_other && !found.has_metaspace) {
+    while (!found.has_other && !found.has_metaspace && lw__json_next(&json)) {
         lw_str key = lw__json_key(&json);
         if (lw__json_is(key, "normalizer")) {
             note_normalizer(&json, &found);
@@ -125,7 +126,8 @@ bool lw__load_json_is_pieces(void *bytes, size_t count)
             lw__json_skip(&json);
         }
     }
-    return json.fault == NULL && is_pieces(&found);
+    *sure = json.fault == NULL;
+    return *sure && is_pieces(&found);
 }
 
 /* ---- normalizer ---- */
