@@ -21,6 +21,8 @@
 #include "base/error.h"
 #include "tokenize/bpe_pairs.h"
 
+#define FILTER_BITS 20 /* most pairs that are asked for are none: a core's own cache says so */
+
 /* How a token is made. */
 typedef struct making {
     uint32_t left;
@@ -38,9 +40,10 @@ typedef struct settling {
     size_t waiting_count;
     size_t waiting_capacity;
     bool is_sound;
+    uint64_t filter[((size_t)1 << FILTER_BITS) / 64]; /* by hash of the pairs that were kept */
 } settling;
 
-static lw_status settling_create(settling *s, size_t most_kept, lw_error *err)
+static lw_status settling_fill(settling *s, size_t most_kept, lw_error *err)
 {
     size_t limit = s->vocab->limit;
     s->makings = lw__alloc_zero(limit, sizeof *s->makings);
@@ -56,11 +59,40 @@ static lw_status settling_create(settling *s, size_t most_kept, lw_error *err)
     return lw__bpe_reserve(s->bpe, most_kept < limit ? most_kept : limit, err);
 }
 
-static void settling_reset(settling *s)
+static void settling_destroy(settling *s)
 {
-    lw__free(s->makings);
-    lw__free(s->kept);
-    lw__free(s->waiting);
+    if (s != NULL) {
+        lw__free(s->makings);
+        lw__free(s->kept);
+        lw__free(s->waiting);
+        lw__free(s);
+    }
+}
+
+static lw_status settling_create(lw__vocab *vocab, lw__bpe *bpe, size_t most_kept, settling **out,
+                                 lw_error *err)
+{
+    settling *s = lw__alloc_zero(1, sizeof *s);
+    if (s == NULL) {
+        return lw__fail_nomem(err, sizeof *s, "merges");
+    }
+    s->vocab = vocab;
+    s->bpe = bpe;
+    *out = s;
+    return settling_fill(s, most_kept, err);
+}
+
+static uint64_t filter_bit(uint64_t key)
+{
+    return lw__pair_hash(key) >> (64 - FILTER_BITS);
+}
+
+static uint32_t rank_of(const settling *s, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 32 | right;
+    uint64_t bit = filter_bit(key);
+    bool may_be = (s->filter[bit / 64] >> bit % 64 & 1) != 0;
+    return may_be ? lw__pair_wide_rank(s->bpe, key) : LW__RANK_NONE;
 }
 
 static bool is_made(const settling *s, int32_t id)
@@ -79,7 +111,7 @@ static bool stays_apart(const settling *s, uint32_t left, uint32_t right)
     for (;;) {
         const making *first = &s->makings[left];
         const making *second = &s->makings[right];
-        if (lw__pair_wide_rank(s->bpe, (uint64_t)left << 32 | right) < limit) {
+        if (rank_of(s, left, right) < limit) {
             return false;
         }
         if (first->order > second->order) {
@@ -98,6 +130,8 @@ static lw_status keep(settling *s, const lw__merge *merge, lw_error *err)
 {
     uint32_t rank = (uint32_t)s->kept_count;
     lw__merge kept = {.left = merge->left, .right = merge->right, .id = merge->id, .rank = rank};
+    uint64_t bit = filter_bit((uint64_t)kept.left << 32 | (uint32_t)kept.right);
+    s->filter[bit / 64] |= (uint64_t)1 << bit % 64;
     s->kept[s->kept_count++] = kept;
     s->makings[merge->id] =
         (making){.left = (uint32_t)merge->left, .right = (uint32_t)merge->right, .order = rank + 2};
@@ -174,15 +208,15 @@ static void finish(settling *s, lw__settled *out)
 
 lw_status lw__settle_merges(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
 {
-    settling s = {.vocab = vocab, .bpe = bpe};
-    lw_status status = settling_create(&s, vocab->merge_count, err);
+    settling *s = NULL;
+    lw_status status = settling_create(vocab, bpe, vocab->merge_count, &s, err);
     for (size_t i = 0; i < vocab->merge_count && status == LW_OK; i++) {
-        status = offer(&s, &vocab->merges[i], err);
+        status = offer(s, &vocab->merges[i], err);
     }
     if (status == LW_OK) {
-        finish(&s, out);
+        finish(s, out);
     }
-    settling_reset(&s);
+    settling_destroy(s);
     return status;
 }
 
@@ -232,20 +266,20 @@ static size_t longest_token(const lw__vocab *vocab)
 
 lw_status lw__settle_ranks(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
 {
-    settling s = {.vocab = vocab, .bpe = bpe};
+    settling *s = NULL;
     lw__bpe_scratch scratch = {.nodes = NULL};
     size_t longest = longest_token(vocab);
     int32_t *parts = lw__alloc_array(longest, sizeof *parts);
-    lw_status status = parts != NULL ? settling_create(&s, vocab->limit, err)
+    lw_status status = parts != NULL ? settling_create(vocab, bpe, vocab->limit, &s, err)
                                      : lw__fail_nomem(err, longest * sizeof *parts, "merges");
     for (int32_t id = 0; (size_t)id < vocab->limit && status == LW_OK; id++) {
-        status = offer_token(&s, id, &scratch, parts, err);
+        status = offer_token(s, id, &scratch, parts, err);
     }
     if (status == LW_OK) {
-        finish(&s, out);
+        finish(s, out);
     }
     lw__free(parts);
     lw__bpe_scratch_reset(&scratch);
-    settling_reset(&s);
+    settling_destroy(s);
     return status;
 }
