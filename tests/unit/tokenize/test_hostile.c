@@ -5,7 +5,7 @@
  */
 #include "tiny_pieces.h"
 
-enum { EDGE = 300, STRIDE = 13, ADDED = 16385 };
+enum { EDGE = 100, STRIDE = 17, ADDED = 16385 };
 
 static void encodes_something(const lw__tokenizer *tokenizer)
 {
