@@ -66,6 +66,8 @@ void lw__bpe_init(lw__bpe *bpe);
 void lw__bpe_reset(lw__bpe *bpe);
 /* Forgets the merges, and keeps byte_ids. */
 void lw__bpe_clear(lw__bpe *bpe);
+/* Room for so many merges, which may also be more. */
+lw_status lw__bpe_reserve(lw__bpe *bpe, size_t count, lw_error *err);
 /* A pair given twice keeps its later merge. */
 lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err);
 /* Makes look-ups quick once all merges are there; none may be put after it. */

@@ -58,9 +58,8 @@ uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
     return slot->key == key ? (uint32_t)slot->rank : LW__RANK_NONE;
 }
 
-static lw_status grow(lw__bpe *bpe, lw_error *err)
+static lw_status grow(lw__bpe *bpe, size_t slot_count, lw_error *err)
 {
-    size_t slot_count = bpe->slot_count == 0 ? FIRST_SLOTS : bpe->slot_count * 2;
     lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
     if (slots == NULL) {
         return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
@@ -75,6 +74,15 @@ static lw_status grow(lw__bpe *bpe, lw_error *err)
     bpe->slots = slots;
     bpe->slot_count = slot_count;
     return LW_OK;
+}
+
+lw_status lw__bpe_reserve(lw__bpe *bpe, size_t count, lw_error *err)
+{
+    size_t slot_count = FIRST_SLOTS;
+    while (slot_count < count * 2) {
+        slot_count *= 2;
+    }
+    return slot_count > bpe->slot_count ? grow(bpe, slot_count, err) : LW_OK;
 }
 
 static lw_status put_id(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
@@ -101,7 +109,7 @@ static lw_status put_id(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
 lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
 {
     if (bpe->count >= bpe->slot_count / 2) {
-        LW__TRY(grow(bpe, err));
+        LW__TRY(lw__bpe_reserve(bpe, bpe->count + 1, err));
     }
     LW__TRY(put_id(bpe, merge, err));
     uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;

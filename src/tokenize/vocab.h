@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "tokenize/bpe.h"
+#include "tokenize/decode.h"
 #include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
 
@@ -33,8 +34,15 @@ typedef struct lw__place {
 typedef struct lw__token {
     size_t offset; /* into pool */
     uint32_t bytes;
-    uint32_t present; /* 0: the id is not in use */
+    uint16_t present; /* 0: the id is not in use */
+    uint16_t special; /* 1: an added token that is special */
 } lw__token;
+
+/* The hash beside the id tells other tokens apart without a look at their bytes. */
+typedef struct lw__slot {
+    int32_t id; /* -1: empty */
+    uint32_t hash;
+} lw__slot;
 
 typedef struct lw__added {
     int32_t id;
@@ -52,7 +60,7 @@ typedef struct lw__vocab {
     size_t limit;      /* one more than the largest id */
     size_t capacity;
 
-    int32_t *slots; /* ids of the model's tokens by hash of their bytes; -1: empty */
+    lw__slot *slots; /* the model's tokens by hash of their bytes */
     size_t slot_count;
     size_t model_count; /* the model's tokens: those that are not only added */
 
@@ -75,6 +83,7 @@ typedef struct lw__vocab {
     bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
     bool whole_piece;       /* a piece that is a token is that token, whatever the merges say */
     lw__piece_rules pieces; /* of SentencePiece; then no split rules are used */
+    lw__decode_rules decode;
 } lw__vocab;
 
 void lw__vocab_reset(lw__vocab *vocab);

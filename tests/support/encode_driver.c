@@ -3,7 +3,9 @@
  * A tokenizer behind a pipe, for tests in other languages.
  *
  * Standard input is texts, each a 32-bit little-endian byte count and its bytes. Standard output
- * is, for each, a 32-bit count of ids and the ids, 32 bits each. With --time nothing but one JSON
+ * is, for each, a 32-bit count of ids and the ids, 32 bits each. With --decode the input is ids in
+ * that form, and the output texts; --skip-special passes over special tokens. With --time nothing
+ * but one JSON
  * line a pass comes out: bytes, ids and the seconds of processor time that one pass over all texts
  * in memory took.
  */
@@ -12,17 +14,21 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/bytes.h"
 #include "tokenize/tokenize.h"
 
 typedef struct arguments {
     lw__tokenizer_options options;
     long passes; /* 0: write ids */
+    bool decodes;
+    bool skips_special;
 } arguments;
 
 static const char usage[] =
     "usage: encode_driver (--path FILE [--pattern NAME] | --name bytes) [--bos TOKEN] "
-    "[--eos TOKEN]\n                     [--special-text] [--time PASSES]\n"
+    "[--eos TOKEN]\n                     [--special-text] [--time PASSES | --decode "
+    "[--skip-special]]\n"
     "TOKEN is a token's text, or empty for the vocabulary's own.\n";
 
 static int misuse(void)
@@ -62,6 +68,11 @@ static int parse(int count, char **texts, arguments *args)
             args->options.special_text = true;
             continue;
         }
+        if (strcmp(texts[i], "--decode") == 0 || strcmp(texts[i], "--skip-special") == 0) {
+            args->decodes = true;
+            args->skips_special = args->skips_special || texts[i][2] == 's';
+            continue;
+        }
         if (i + 1 == count) {
             return -1;
         }
@@ -90,16 +101,18 @@ static int read_input(lw__bytes *input)
     return 0;
 }
 
+static uint32_t number_at(const unsigned char *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
 /* The next text of the input; false at its end. */
 static bool next_text(const lw__bytes *input, size_t *at, lw_str *text)
 {
-    uint32_t bytes = 0;
     if (input->count - *at < 4) {
         return false;
     }
-    for (int i = 3; i >= 0; i--) {
-        bytes = bytes << 8 | input->data[*at + (size_t)i];
-    }
+    uint32_t bytes = number_at(input->data + *at);
     *at += 4;
     if (input->count - *at < bytes) {
         return false;
@@ -133,6 +146,51 @@ static lw_status write_ids(lw__encoder *encoder, const lw__bytes *input, lw_erro
     return status;
 }
 
+/* The next ids of the input, of which each has four bytes; false at its end. */
+static bool next_ids(lw__bytes *input, size_t *at, int32_t **ids, size_t *count)
+{
+    lw_str text;
+    if (input->count - *at < 4) {
+        return false;
+    }
+    uint32_t bytes = number_at(input->data + *at) * 4;
+    for (int i = 0; i < 4; i++) {
+        input->data[*at + (size_t)i] = (unsigned char)(bytes >> (8 * i) & 0xFF);
+    }
+    if (!next_text(input, at, &text)) {
+        return false;
+    }
+    *count = text.bytes / 4;
+    *ids = lw__alloc_array(*count + 1, sizeof **ids);
+    for (size_t i = 0; *ids != NULL && i < *count; i++) {
+        (*ids)[i] = (int32_t)number_at((const unsigned char *)text.data + i * 4);
+    }
+    return *ids != NULL;
+}
+
+static lw_status write_texts(const lw__tokenizer *tokenizer, bool skips_special, lw__bytes *input,
+                             lw_error *err)
+{
+    lw__bytes text;
+    lw_status status = LW_OK;
+    int32_t *ids = NULL;
+    size_t count = 0;
+    lw__bytes_init(&text);
+    for (size_t at = 0; status == LW_OK && next_ids(input, &at, &ids, &count);) {
+        lw__decoded out = {.capacity = 0};
+        status = lw__tokenizer_decode(tokenizer, ids, count, skips_special, &out, err);
+        if (status == LW_OK && lw__bytes_reserve(&text, out.bytes)) {
+            out = (lw__decoded){.data = (char *)text.data, .capacity = out.bytes};
+            status = lw__tokenizer_decode(tokenizer, ids, count, skips_special, &out, err);
+        }
+        write_number((uint32_t)out.bytes);
+        (void)fwrite(out.data, 1, out.bytes, stdout);
+        lw__free(ids);
+    }
+    lw__bytes_reset(&text);
+    return status;
+}
+
 static double now(void)
 {
     struct timespec time;
@@ -163,7 +221,7 @@ static lw_status time_passes(lw__encoder *encoder, const lw__bytes *input, long 
     return status;
 }
 
-static int run(const arguments *args, const lw__bytes *input)
+static int run(const arguments *args, lw__bytes *input)
 {
     lw_error err;
     lw__tokenizer *tokenizer = NULL;
@@ -173,6 +231,11 @@ static int run(const arguments *args, const lw__bytes *input)
     if (status == LW_OK && args->passes > 0) {
         (void)printf("{\"open_seconds\": %.6f, \"fingerprint\": \"%016llx\"}\n", now() - start,
                      (unsigned long long)lw__tokenizer_fingerprint(tokenizer));
+    }
+    if (status == LW_OK && args->decodes) {
+        status = write_texts(tokenizer, args->skips_special, input, &err);
+        lw__tokenizer_close(tokenizer);
+        return status == LW_OK ? 0 : failed(&err);
     }
     if (status == LW_OK) {
         status = lw__encoder_create(tokenizer, &encoder, &err);
