@@ -75,15 +75,17 @@ static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key 
     return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
 }
 
-void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
-                          size_t count)
+lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key)
 {
     lw__cache_entry *pair = lw__cache_pair(cache, key);
     lw__cache_entry *beside = pair_beside(cache, key);
-    lw__cache_put(is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair, key, ids, count);
+    lw__cache_entry *chosen = is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair;
+    chosen += is_used(chosen);
+    *chosen = (lw__cache_entry){.key = *key};
+    return chosen;
 }
 
-const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
+lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
 {
     lw__cache_entry *beside = pair_beside(cache, key);
     lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];
