@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define SLOT_BITS  14
+#define SLOT_BITS  15
 #define SLOTS      ((size_t)1 << SLOT_BITS)
-#define RING_WORDS ((size_t)1 << 18) /* 1 MiB */
+#define RING_WORDS ((size_t)1 << 19) /* 2 MiB */
 #define HEAD_WORDS 2                 /* of an entry, before its ids */
 
 _Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 2), "an entry fits the ring");
