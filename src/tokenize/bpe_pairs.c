@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
 
 #define FIRST_SLOTS  1024                /* of a new table */
 #define RANK_LIMIT   ((uint32_t)1 << 28) /* a rank and a place in a short piece fill 32 bits */
@@ -125,14 +124,13 @@ static lw_status quick_create(lw__bpe_quick *quick, size_t slot_count, lw_error 
 {
     size_t bytes = slot_count * sizeof *quick->slots + FILTER_WORDS * sizeof *quick->filter +
                    BYTE_PAIRS * sizeof *quick->byte_ranks;
-    void *memory = lw__alloc_zero(bytes + LW__OS_HUGE_BYTES, 1);
+    void *start = NULL;
+    void *memory = lw__alloc_huge(bytes, &start);
     if (memory == NULL) {
-        return lw__fail_nomem(err, bytes + LW__OS_HUGE_BYTES, "merges");
+        return lw__fail_nomem(err, bytes, "merges");
     }
-    size_t past = (size_t)((uintptr_t)memory % LW__OS_HUGE_BYTES);
     quick->memory = memory;
-    quick->slots = (void *)((char *)memory + (LW__OS_HUGE_BYTES - past));
-    lw__os_advise_huge(quick->slots, bytes);
+    quick->slots = start;
     quick->slot_count = slot_count;
     quick->filter = quick->slots + slot_count;
     quick->byte_ranks = (void *)(quick->filter + FILTER_WORDS);

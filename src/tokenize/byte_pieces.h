@@ -12,6 +12,7 @@
 #include "tokenize/model.h"
 #include "tokenize/piece_cache.h"
 #include "tokenize/tokenize.h"
+#include "tokenize/wide_cache.h"
 
 #define LW__BYTE_PIECES_ROOM 512 /* cut at a time: their cache lines and what is kept here fit L1 */
 
@@ -30,6 +31,7 @@ typedef struct lw__byte_pieces {
     size_t growth; /* the most ids of one byte */
     lw__blocks_walk *walk;
     lw__cache cache;
+    lw__wide_cache wide_cache;
     lw__long_cache long_cache;
     lw__bpe_scratch scratch;
     lw__piece_batch batch;
