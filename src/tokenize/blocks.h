@@ -34,6 +34,7 @@ typedef size_t lw__blocks_walk(const lw__split_rules *rules, const unsigned char
 
 /* One for every processor; the others only where lw__blocks_forms says so. */
 lw__blocks_walk lw__blocks_portable;
+lw__blocks_walk lw__blocks_neon;
 lw__blocks_walk lw__blocks_avx2;
 lw__blocks_walk lw__blocks_avx512;
 
