@@ -23,6 +23,15 @@ static int byte_of(uint32_t code)
     return code == 0x143 ? 0xAD : -1;
 }
 
+uint32_t lw__byte_level_code(unsigned char byte)
+{
+    uint32_t code = 0x21;
+    while (byte_of(code) != byte) {
+        code++;
+    }
+    return code;
+}
+
 bool lw__byte_level_undo(lw_str *text)
 {
     /* A character of the alphabet has one or two bytes, so output never passes input; the first

@@ -17,8 +17,9 @@ typedef enum lw__split_family {
     LW__SPLIT_CL100K, /* Llama 3 and Qwen 1 to 3 too */
     LW__SPLIT_O200K,  /* Llama 4 too */
     LW__SPLIT_TEKKEN,
-    LW__SPLIT_QWEN3_6, /* Qwen 3.5 too */
-    LW__SPLIT_DEEPSEEK /* V3 and R1 */
+    LW__SPLIT_QWEN3_6,  /* Qwen 3.5 too */
+    LW__SPLIT_DEEPSEEK, /* V3 and R1 */
+    LW__SPLIT_STEPS     /* none of these: see split_steps.h */
 } lw__split_family;
 
 typedef struct lw__split_rules {

@@ -26,6 +26,7 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__free(vocab->merges);
     lw__free(vocab->added);
     lw__piece_rules_reset(&vocab->pieces);
+    lw__steps_reset(&vocab->steps);
     memset(vocab, 0, sizeof *vocab);
 }
 
