@@ -16,7 +16,7 @@ import texts
 from compare import (CL100K, Comparison, byte_alphabet, compare_documents, hf_reference, saved, tiktoken_reference,
                      write_ranks)
 
-DOCUMENT_BYTES = 1e6  # of each file of the corpus
+DOCUMENT_BYTES = 3e5  # of each file of the corpus
 BEHAVIORS = ("isolated", "removed", "contiguous", "merged_with_previous", "merged_with_next")
 BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 CJK = "[一-龥ࠀ-一가-퟿]+"
@@ -90,7 +90,7 @@ def families():
 
 
 def compare_pieces(run, name, ours, reference, mixed_count):
-    run(name + ": code points in 11 contexts", ours, reference, texts.in_context(16))
+    run(name + ": code points in 11 contexts", ours, reference, texts.in_context(16)[::8])
     run(name + ": random", ours, reference, texts.mixed(mixed_count, 21) + texts.marked(mixed_count // 10, 22))
     run(name + ": long runs", ours, reference, texts.RUNS)
 
@@ -104,7 +104,7 @@ def compare_families(comparison, folder, scratch, corpus):
             tokenizer.normalizer = normalizer
         tokenizer.add_special_tokens(["<|endoftext|>"])
         ours = ["--path", saved(tokenizer, scratch, "family.json"), "--special-text"]
-        compare_pieces(comparison.run, name, ours, hf_reference(tokenizer), 30000)
+        compare_pieces(comparison.run, name, ours, hf_reference(tokenizer), 50000)
         compare_documents(comparison.run, name, ours, hf_reference(tokenizer), corpus, DOCUMENT_BYTES)
 
 

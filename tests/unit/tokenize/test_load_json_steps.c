@@ -32,7 +32,7 @@ static void test_load_json_steps__behaviors(void **state)
         {SEQUENCE(SPLIT_BY("\"Regex\": \"a\"", "Contiguous", "false") ", " BYTE_LEVEL),
          {TINY_AA, 'b', -1}},
         {SEQUENCE(SPLIT_BY("\"String\": \"b\"", "MergedWithPrevious", "false") ", " BYTE_LEVEL),
-         {TINY_AA, 'b', -1}},
+         {'a', TINY_AB, -1}},
         {SEQUENCE(SPLIT_BY("\"Regex\": \"a\"", "MergedWithNext", "false") ", " BYTE_LEVEL),
          {'a', TINY_AB, -1}},
     };
@@ -136,7 +136,7 @@ static void test_load_json_steps__a_text_that_is_too_hard_is_an_error(void **sta
     lw_error err = {.status = LW_OK};
     lw__encoder *encoder = NULL;
     lw__arena arena = {.ids = NULL};
-    lw__tokenizer *tokenizer = opened(SEQUENCE(SPLIT("(?:a|b|ab)*c") ", " BYTE_LEVEL));
+    lw__tokenizer *tokenizer = opened(SEQUENCE(SPLIT("(?:a|b|ab)*(?:c|d)") ", " BYTE_LEVEL));
     for (size_t i = 0; i < sizeof text; i++) {
         text[i] = i % 2 == 0 ? 'a' : 'b';
     }
