@@ -81,16 +81,6 @@ static bool put_range(parser *p, uint32_t first, uint32_t last)
     return put_set(p, &set);
 }
 
-static bool put_all(parser *p)
-{
-    return put_range(p, 0, LW__LAST_CODE);
-}
-
-static bool put_newline(parser *p)
-{
-    return put_range(p, '\n', '\n');
-}
-
 static bool put_but_newline(parser *p)
 {
     lw__code_set set = {.count = 0};
@@ -116,9 +106,9 @@ static bool put_start(parser *p)
         return true;
     }
     put(p, "(?:\\A|(?<=");
-    bool good = put_newline(p);
+    bool good = put_range(p, '\n', '\n');
     put(p, ")(?=");
-    good = good && put_all(p);
+    good = good && put_range(p, 0, LW__LAST_CODE);
     put(p, "))");
     return good;
 }
@@ -138,7 +128,7 @@ static bool put_end(parser *p)
 static bool put_last_end(parser *p)
 {
     put(p, "(?=");
-    bool good = put_newline(p);
+    bool good = put_range(p, '\n', '\n');
     put(p, "?\\z)");
     return good;
 }
