@@ -75,8 +75,7 @@ def families():
         "olmo": (normalizers.NFC(), sequence(byte_level(True))),
         "phi-4": (None, sequence(split(CL100K % "{1,3}"), byte_level())),
         "bloom": (None, sequence(split(BLOOM), byte_level())),
-        "falcon": (None, sequence(pre_tokenizers.Punctuation("contiguous"), byte_level(True), digits(False),
-                                  split("[0-9][0-9][0-9]"))),
+        "behind bytes": (None, sequence(byte_level(True), digits(False), split("[0-9][0-9][0-9]"))),
         "deepseek-coder": (None, sequence(split(r"[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?\p{P}+"), split(CJK),
                                           digits(True), byte_level())),
         "deepseek-llm": (None, sequence(split(r"[\r\n]"), split(DEEPSEEK_LETTERS),
@@ -136,7 +135,7 @@ def compare_classes(comparison, _, scratch, __):
     model = pair_model(batch)
     for regex in [r"\p{%s}+" % c for c in CATEGORIES] + [r"\w", r"\d", r"\s", r"(?i:s)", r"(?i)[k-s]", r"\b"]:
         compare_split(comparison, model, split(regex), "classes: " + regex, scratch, batch)
-    for part in (pre_tokenizers.Digits(True), pre_tokenizers.Punctuation(), pre_tokenizers.Whitespace()):
+    for part in (pre_tokenizers.Digits(True), pre_tokenizers.Whitespace()):
         compare_split(comparison, model, part, "classes: %s" % type(part).__name__, scratch, batch)
 
 

@@ -67,10 +67,6 @@ static void test_load_json_steps__classes_of_characters(void **state)
     tokenizer = opened(SEQUENCE("{\"type\": \"WhitespaceSplit\"}, " BYTE_LEVEL));
     tiny_encodes(tokenizer, " the  12", 8, TINY_THE, TINY_12, -1);
     lw__tokenizer_close(tokenizer);
-    tokenizer =
-        opened(SEQUENCE("{\"type\": \"Punctuation\", \"behavior\": \"Removed\"}, " BYTE_LEVEL));
-    tiny_encodes(tokenizer, "t.he,ab", 7, 't', 'h', 'e', TINY_AB, -1);
-    lw__tokenizer_close(tokenizer);
 }
 
 static void test_load_json_steps__a_prefix_space_comes_first(void **state)
@@ -111,6 +107,8 @@ static void test_load_json_steps__what_can_not_be_honoured(void **state)
          "pre_tokenizer.add_prefix_space: true, expected false"},
         {SEQUENCE("{\"type\": \"BertPreTokenizer\"}, " BYTE_LEVEL),
          "pre_tokenizer: BertPreTokenizer, expected ByteLevel, Split"},
+        {SEQUENCE("{\"type\": \"Punctuation\", \"behavior\": \"Contiguous\"}, " BYTE_LEVEL),
+         "pre_tokenizer: Punctuation, expected ByteLevel, Split"},
         {SEQUENCE("{\"type\": \"Digits\", \"color\": 1}, " BYTE_LEVEL),
          "pre_tokenizer: field: color"},
         {SEQUENCE(SPLIT_BY("\"Regex\": \"a\"", "Kept", "false") ", " BYTE_LEVEL),
