@@ -13,6 +13,8 @@
 
 /* Digits goes by Unicode 17, unlike regexes: these numbers are new in it. */
 #define DIGIT "[\\p{N}\\x{11DE0}-\\x{11DE9}\\x{16FF4}-\\x{16FF6}]"
+/* Whitespace has words as fancy-regex has them. */
+#define WORD "[\\w\\x{200C}\\x{200D}&&[^\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}]]"
 
 typedef lw__json_part part;
 
@@ -141,7 +143,7 @@ static lw_status put_part(building *b, const part *item, lw_error *err)
     if (lw__json_is(item->type, "Whitespace")) {
         lw__step kept = removed;
         kept.inverted = true;
-        return put_class(b, "\\w+|[^\\w\\s]+", kept, err);
+        return put_class(b, WORD "+|[^\\s" WORD "]+", kept, err);
     }
     return refuse(b, "pre_tokenizer", item->type, PART_NAMES, err);
 }

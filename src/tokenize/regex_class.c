@@ -89,6 +89,10 @@ void lw__regex_put_words(const parser *p, lw__code_set *set)
     lw__code_set_put_words(set);
     if (p->syntax == LW__REGEX_FANCY) {
         lw__code_set_put(set, 0x200C, 0x200D); /* what joins letters without being seen */
+    } else {
+        lw__code_set_put(set, 0xB2, 0xB3); /* the superscripts and fractions of Latin-1 */
+        lw__code_set_put(set, 0xB9, 0xB9);
+        lw__code_set_put(set, 0xBC, 0xBE);
     }
 }
 
