@@ -38,6 +38,15 @@ static inline int next_byte(const char *p, size_t room, size_t *taken)
     return byte_of((lead & 0x1Fu) << 6 | ((unsigned char)p[1] & 0x3Fu));
 }
 
+uint32_t lw__byte_level_code(unsigned char byte)
+{
+    uint32_t code = 0x21;
+    while (byte_of(code) != byte) {
+        code++;
+    }
+    return code;
+}
+
 bool lw__byte_level_undo(lw_str *text)
 {
     /* A character of the alphabet has one or two bytes, so output never passes input; the first

@@ -32,6 +32,9 @@ lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *t
     pieces->pieces = scratch;
     set_rules(pieces, tokenizer);
     pieces->walk = forms[0].walk;
+    if (tokenizer->vocab.rules.family == LW__SPLIT_STEPS) {
+        LW__TRY(lw__steps_scratch_create(&pieces->steps, err));
+    }
     LW__TRY(lw__cache_create(&pieces->cache, err));
     LW__TRY(lw__wide_cache_create(&pieces->wide_cache, err));
     return lw__long_cache_create(&pieces->long_cache, err);
@@ -43,6 +46,7 @@ void lw__byte_pieces_reset(lw__byte_pieces *pieces)
     lw__wide_cache_reset(&pieces->wide_cache);
     lw__long_cache_reset(&pieces->long_cache);
     lw__bpe_scratch_reset(&pieces->scratch);
+    lw__steps_scratch_reset(&pieces->steps);
 }
 
 /*
@@ -355,23 +359,38 @@ static void prepare(lw__byte_pieces *pieces, const unsigned char *text, size_t b
     }
 }
 
-lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
-                                 lw__arena *arena, lw_error *err)
+lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                               size_t count, lw__arena *arena, lw_error *err)
+{
+    size_t taken = pieces->batch.ends[count - 1];
+    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__LONG_CACHE_KEPT, err));
+    prepare(pieces, text, bytes, count);
+    return put_pieces(pieces, text, bytes, count, arena, err);
+}
+
+lw_status lw__byte_pieces_encode_by(lw__byte_pieces *pieces, const lw__split_rules *rules,
+                                    const unsigned char *text, size_t bytes, lw__arena *arena,
+                                    lw_error *err)
 {
     while (bytes > 0) {
-        size_t count =
-            pieces->walk(pieces->rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
+        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
         if (count == 0) {
             return lw__fail(err, LW_E_UNSUPPORTED,
                             "tokenizer: a piece of %zu bytes or more without a cut, expected less",
                             (size_t)UINT32_MAX);
         }
         size_t taken = pieces->batch.ends[count - 1];
-        LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__LONG_CACHE_KEPT, err));
-        prepare(pieces, text, bytes, count);
-        LW__TRY(put_pieces(pieces, text, bytes, count, arena, err));
+        LW__TRY(lw__byte_pieces_take(pieces, text, bytes, count, arena, err));
         text += taken;
         bytes -= taken;
     }
     return LW_OK;
+}
+
+lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                 lw__arena *arena, lw_error *err)
+{
+    return pieces->rules->family == LW__SPLIT_STEPS
+               ? lw__byte_steps_encode(pieces, text, bytes, arena, err)
+               : lw__byte_pieces_encode_by(pieces, pieces->rules, text, bytes, arena, err);
 }

@@ -35,6 +35,7 @@ typedef struct lw__byte_pieces {
     lw__long_cache long_cache;
     lw__bpe_scratch scratch;
     lw__piece_batch batch;
+    lw__steps_scratch steps; /* with LW__SPLIT_STEPS */
 } lw__byte_pieces;
 
 /* With the scratch of a SentencePiece vocabulary, or NULL. */
@@ -45,5 +46,16 @@ void lw__byte_pieces_reset(lw__byte_pieces *pieces);
 /* Appends the ids of a text without added tokens. After a failure the arena holds some of them. */
 lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                                  lw__arena *arena, lw_error *err);
+
+/* The same, cut as a family does. */
+lw_status lw__byte_pieces_encode_by(lw__byte_pieces *pieces, const lw__split_rules *rules,
+                                    const unsigned char *text, size_t bytes, lw__arena *arena,
+                                    lw_error *err);
+/* The same, cut in the steps of the vocabulary. */
+lw_status lw__byte_steps_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                lw__arena *arena, lw_error *err);
+/* Appends the ids of the first `count` pieces of the batch, with which the text begins. */
+lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                               size_t count, lw__arena *arena, lw_error *err);
 
 #endif

@@ -150,6 +150,9 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     if (vocab->nfc) {
         lw__bytes_put_text(&out, "nfc", 3);
     }
+    if (vocab->steps.count > 0) {
+        lw__bytes_put(&out, vocab->steps.text.data, vocab->steps.text.count);
+    }
     if (vocab->pieces.used) {
         lw__piece_rules_write(&vocab->pieces, &out);
     }

@@ -21,7 +21,8 @@ typedef enum lw__split_family {
     LW__SPLIT_TEKKEN,
     LW__SPLIT_QWEN3_6,  /* Qwen 3.5 too */
     LW__SPLIT_DEEPSEEK, /* V3 and R1 */
-    LW__SPLIT_PAIRS     /* between two bytes, whatever stands around them */
+    LW__SPLIT_PAIRS,    /* between two bytes, whatever stands around them */
+    LW__SPLIT_STEPS     /* none of these: see split_steps.h */
 } lw__split_family;
 
 typedef struct lw__split_rules {

@@ -27,6 +27,7 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__free(vocab->added);
     lw__piece_rules_reset(&vocab->pieces);
     lw__decode_rules_reset(&vocab->decode);
+    lw__steps_reset(&vocab->steps);
     memset(vocab, 0, sizeof *vocab);
 }
 

@@ -20,6 +20,7 @@
 #include "tokenize/decode.h"
 #include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
+#include "tokenize/split_steps.h"
 
 /* Ids lie below this: it bounds what a small corrupt file can make us allocate. */
 #define LW__VOCAB_LIMIT (1 << 22)
@@ -78,6 +79,7 @@ typedef struct lw__vocab {
     bool has_eos;
 
     lw__split_rules rules;
+    lw__steps steps; /* with LW__SPLIT_STEPS, in place of one family */
     bool add_prefix_space;
     bool nfc;               /* text between added tokens is normalized first */
     bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
@@ -128,6 +130,8 @@ bool lw__load_tiktoken_is(const char *path);
 bool lw__load_bpe_is_half(const char *path);
 /* Undoes the byte-level alphabet in place; false when a character is not of that alphabet. */
 bool lw__byte_level_undo(lw_str *text);
+/* The character of that alphabet which stands for a byte. */
+uint32_t lw__byte_level_code(unsigned char byte);
 /* Reads an object of token text -> id. */
 lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* What is wrong in a JSON file; LW_OK when nothing is. */
