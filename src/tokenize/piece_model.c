@@ -424,9 +424,14 @@ static lw_status build_atoms(lw__pieces *pieces, lw_error *err)
     if (!pieces->rules->unigram) {
         LW__TRY(build_trie(pieces, &pieces->atoms, false, true, err));
     }
+    size_t starts = 0;
     for (unsigned byte = 0; byte < 256 && pieces->atoms.nodes != NULL; byte++) {
         pieces->atom_starts[byte] =
             lw__trie_child(&pieces->atoms, LW__TRIE_ROOT, (unsigned char)byte) != LW__TRIE_NONE;
+        if (pieces->atom_starts[byte]) {
+            pieces->atom_start = starts == 0 ? (int)byte : -1;
+            starts++;
+        }
     }
     return pieces->plain ? LW_OK : build_trie(pieces, &pieces->raw_atoms, false, false, err);
 }

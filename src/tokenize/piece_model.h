@@ -28,6 +28,7 @@ struct lw__pieces {
     lw__trie atoms;     /* user-defined pieces, canonical */
     lw__trie raw_atoms; /* the same as they stand in a text; only when preparing needs them */
     bool atom_starts[256];
+    int atom_start; /* the byte that all of them start with; -1: there are several */
     lw__trie trie;  /* unigram: all pieces, canonical */
     double *scores; /* unigram: by id */
     double unknown_score;

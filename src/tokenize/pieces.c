@@ -157,18 +157,32 @@ lw_status lw__pieces_unit(const lw__pieces *pieces, lw__pieces_scratch *scratch,
 
 /* ---- user-defined pieces ---- */
 
+/* The next place where one may start. */
+static size_t next_start(const lw__pieces *pieces, span text, size_t at)
+{
+    if (pieces->atom_start >= 0) {
+        const unsigned char *found = memchr(text.data + at, pieces->atom_start, text.bytes - at);
+        return found == NULL ? text.bytes : (size_t)(found - text.data);
+    }
+    while (at < text.bytes && !pieces->atom_starts[text.data[at]]) {
+        at++;
+    }
+    return at;
+}
+
 /* The next one from `at` on; its start goes to *at. */
 static lw__trie_key next_atom(const lw__pieces *pieces, span text, size_t *at)
 {
-    for (; *at < text.bytes; ++*at) {
-        if (pieces->atom_starts[text.data[*at]]) {
-            lw__trie_key atom = lw__trie_longest(&pieces->atoms, text.data + *at, text.bytes - *at);
-            if (atom.bytes > 0) {
-                return atom;
-            }
+    for (;; ++*at) {
+        *at = next_start(pieces, text, *at);
+        if (*at == text.bytes) {
+            return (lw__trie_key){.bytes = 0};
+        }
+        lw__trie_key atom = lw__trie_longest(&pieces->atoms, text.data + *at, text.bytes - *at);
+        if (atom.bytes > 0) {
+            return atom;
         }
     }
-    return (lw__trie_key){.bytes = 0};
 }
 
 static lw_status put_atom(const job *now, int32_t id, lw_error *err)
