@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the package brings along, and what importing it does."""
+import pathlib
+
+import laneway
+from conftest import ROOT, run_python
+
+
+def test_importing_it_imports_neither_numpy_nor_torch():
+    done = run_python("import laneway, sys; print({'numpy', 'torch', 'pycparser'} & set(sys.modules))")
+    assert done.stdout == "set()\n", done.stderr
+
+
+def test_it_is_typed_and_documented():
+    assert (pathlib.Path(laneway.__file__).parent / "py.typed").exists()
+    names = [getattr(laneway, name) for name in laneway.__all__]
+    assert all(one.__doc__ for one in names if isinstance(one, type))
+    assert all(one.__doc__ for one in vars(laneway.Batch).values() if callable(one) and one.__name__[0] != "_")
+
+
+def test_its_version_is_that_of_the_header():
+    header = (ROOT / "include" / "laneway" / "version.h").read_text()
+    numbers = (line.split()[2] for line in header.splitlines() if line.startswith("#define LW_VERSION_"))
+    assert laneway.__version__ == ".".join(numbers)
+
+
+def test_the_library_needs_no_other_but_the_systems_own():
+    done = run_python("""
+import laneway, laneway._native
+print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if ".so" in line))
+""")
+    loaded = {pathlib.Path(line).name.split(".")[0] for line in done.stdout.splitlines()}
+    assert "liblaneway" in loaded
+    assert not loaded & {"libzstd", "libxxhash", "libyaml-0"}
