@@ -89,7 +89,7 @@ def test_steps_make_new_definitions():
     ({"shuffle_shards": False}, "order: file"),
     ({"exhausted_policy": None}, "end: drop"),
     ({"seed": None}, "seed: 42"),
-    ({"seed": 7}, "seed: 7604480711066640811"),
+    ({"seed": 7}, "seed: 6241336738039615122"),
 ])
 def test_settings_of_the_source(settings, line):
     assert line in pipeline(source(**settings)).recipe().text()
@@ -99,8 +99,8 @@ def test_the_end_of_the_data():
     one = StaticMixtureWorkSource([Dataset.from_path("notes", DATA / "notes.jsonl")], exhausted_policy="stop")
     made = Pipeline(one).tokenize("bytes").pack_flat(512, algorithm="best_fit", num_bins=4).batch(4, drop_last=False)
     with made:
-        batches = list(made)
-    assert batches and all(len(batch) == 4 for batch in batches) and batches[-1].valid_tokens < 4 * 512
+        shapes = [(len(batch), batch.valid_tokens) for batch in made]
+    assert shapes and all(rows == 4 for rows, _ in shapes) and shapes[-1][1] < 4 * 512
 
 
 def test_documents_are_cut_off_at_a_row():

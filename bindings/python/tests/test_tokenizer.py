@@ -30,8 +30,8 @@ def test_many_texts_are_each_texts_ids():
 
 def test_tokens_are_found_by_text_and_bytes():
     tokenizer = laneway.Tokenizer(FILE)
-    found = tokenizer.find("the")
-    assert found is not None and found == tokenizer.find(b"the")
+    found = tokenizer.find("e")
+    assert found == tokenizer.find(b"e") == tokenizer.encode("e")[0]
     assert tokenizer.find("no such token of any vocabulary") is None
     assert tokenizer.fingerprint == laneway.Tokenizer(FILE).fingerprint
 

@@ -10,7 +10,7 @@ import os
 import pathlib
 from typing import Any, Union
 
-from ._declarations import ffi
+from ._declarations import ffi as ffi
 from .errors import InvalidError, LanewayError, class_of
 
 PathLike = Union[str, "os.PathLike[str]"]

@@ -7,8 +7,9 @@ whatever order and on whatever thread; it outlives the pipeline if need be.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import training
 from ._native import check, ffi, lib, new_error
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class Segment(NamedTuple):
+@dataclass(frozen=True)
+class Segment:
     """Some tokens of a document within a row; ``count`` of them from input token ``first`` on."""
 
     source: int

@@ -12,6 +12,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ._native import check, ffi, lib, new_error, taken_text, text
@@ -89,7 +90,7 @@ class Loader:
         if status < 0 and self._agree is not None:
             self._agree.raise_own()
         try:
-            return check(status, err) != lib.LW_END
+            return bool(check(status, err) != lib.LW_END)
         except CancelledError:
             raise self._closed() from None
 
@@ -152,7 +153,7 @@ class Loader:
         record, err = ffi.new("uint64_t *"), new_error()
         self._check_process()
         with self._signal:
-            check(lib.lw_pipeline_locate(self._living(), ffi.new("lw_segment *", tuple(segment)), source, shard,
+            check(lib.lw_pipeline_locate(self._living(), ffi.new("lw_segment *", asdict(segment)), source, shard,
                                          record, err), err)
             return text(source[0]), text(shard[0]), record[0]
 
