@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the package brings along, and what importing it does."""
 import pathlib
+import re
 
 import laneway
 from conftest import ROOT, run_python
@@ -32,3 +33,10 @@ print("\\n".join(line.split()[-1] for line in open("/proc/self/maps") if ".so" i
     loaded = {pathlib.Path(line).name.split(".")[0] for line in done.stdout.splitlines()}
     assert "liblaneway" in loaded
     assert not loaded & {"libzstd", "libxxhash", "libyaml-0"}
+
+
+def test_the_program_in_the_readme_runs():
+    program = re.search(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S).group(1)
+    done = run_python(program, cwd=ROOT / "examples" / "data")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [str(step) for step in range(10)]
