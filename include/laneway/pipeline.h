@@ -119,6 +119,7 @@ typedef struct lw_batch_view {
     const uint8_t *document_starts; /* [rows][context], 1 where the position is 0 */
     const uint8_t *row_digests;     /* [rows][32]; NULL unless runtime.digests */
     uint64_t valid_tokens;          /* input tokens that are not padding */
+    const uint64_t *row_tokens;     /* [rows], the same of each row; padding follows them */
 } lw_batch_view;
 
 /** Fills a view; struct_size is set by the caller. Shared. Errors INVALID. Since 0.1. */
@@ -127,6 +128,27 @@ LW_API lw_status lw_batch_get(const lw_batch *batch, lw_batch_view *out,
 /** The segments of a row (counted within the batch), in row order; borrowed. Since 0.1. */
 LW_API lw_status lw_batch_segments(const lw_batch *batch, uint64_t row, const lw_segment **out,
                                    size_t *count, lw_error *err) LW_MUST_CHECK;
+
+#define LW_ALL_ROWS UINT64_MAX
+
+/**
+ * Where the documents of a row, or of all rows laid end to end, begin, and where the last one ends:
+ * what attention over documents of different lengths takes as cumulative lengths. Padding counts as
+ * a document.
+ *
+ * @param row       counted within the batch; LW_ALL_ROWS: all of them
+ * @param out       receives up to capacity values, rising from 0 to the number of places; may be
+ *                  NULL with a capacity of 0
+ * @param count     receives how many there are, also if that is more than capacity; not NULL
+ * @param longest   receives the places of the longest document; may be NULL
+ * Returns  LW_OK
+ * Errors   INVALID (no such row; more than INT32_MAX places)
+ * Threads  Shared
+ * Since    0.1, unstable
+ */
+LW_API lw_status lw_batch_boundaries(const lw_batch *batch, uint64_t row, int32_t *out,
+                                     size_t capacity, size_t *count, int32_t *longest,
+                                     lw_error *err) LW_MUST_CHECK;
 LW_API void lw_batch_retain(lw_batch *batch);
 /** Gives a reference back; with the last one the memory is used again. NULL is fine. */
 LW_API void lw_batch_release(lw_batch *batch);

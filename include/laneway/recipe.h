@@ -90,6 +90,19 @@ LW_API lw_status lw_recipe_add_operator(lw_recipe *recipe, const lw_op_type *typ
  */
 LW_API lw_status lw_recipe_text(lw_recipe *recipe, char **out, lw_error *err) LW_MUST_CHECK;
 
+/**
+ * Another recipe with the same options and operators, to be changed apart.
+ *
+ * @param out  receives the recipe, or NULL on failure; not NULL
+ * Returns  LW_OK
+ * Errors   INVALID (an argument is NULL), NOMEM
+ * Threads  Confined
+ * Memory   caller owns the copy (lw_recipe_close)
+ * Since    0.1, unstable
+ */
+LW_API lw_status lw_recipe_copy(const lw_recipe *recipe, lw_recipe **out,
+                                lw_error *err) LW_MUST_CHECK;
+
 /** Frees a text the library handed out; NULL is fine. Since 0.1. */
 LW_API void lw_text_free(char *text);
 

@@ -75,6 +75,17 @@ lw_status lw_recipe_text(lw_recipe *recipe, char **out, lw_error *err)
     return LW_OK;
 }
 
+lw_status lw_recipe_copy(const lw_recipe *recipe, lw_recipe **out, lw_error *err)
+{
+    if (out != NULL) {
+        *out = NULL;
+    }
+    if (recipe == NULL || out == NULL) {
+        return fail_null("lw_recipe_copy", err);
+    }
+    return lw__recipe_copy(recipe, out, err);
+}
+
 void lw_text_free(char *text)
 {
     lw__free(text);

@@ -11,6 +11,7 @@
 
 _Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
+_Static_assert(LW__WIDE_BYTES *LW__PIECES_GROWTH <= LW__LONG_CACHE_KEPT, "ids of an entry fit");
 
 #define PARTS 24 /* of a piece, looked up at a time */
 
@@ -91,8 +92,9 @@ static __attribute__((noinline)) bool put_kept(const lw__byte_pieces *pieces, ui
         entry_ids[0] = 0;
         return false;
     }
-    memcpy(*out, ids, LW__LONG_CACHE_KEPT * sizeof *ids);
-    *out += entry_ids[0] >> LW__CACHE_ID_BITS;
+    size_t count = entry_ids[0] >> LW__CACHE_ID_BITS;
+    memcpy(*out, ids, count * sizeof *ids);
+    *out += count;
     return true;
 }
 
@@ -363,7 +365,7 @@ lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *tex
                                size_t count, lw__arena *arena, lw_error *err)
 {
     size_t taken = pieces->batch.ends[count - 1];
-    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__LONG_CACHE_KEPT, err));
+    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__WIDE_IDS, err));
     prepare(pieces, text, bytes, count);
     return put_pieces(pieces, text, bytes, count, arena, err);
 }

@@ -13,13 +13,13 @@
 #define RING_WORDS ((size_t)1 << 19) /* 2 MiB */
 #define HEAD_WORDS 2                 /* of an entry, before its ids */
 
-_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 2), "an entry fits the ring");
+_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an entry fits the ring");
 
 lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
 {
     memset(cache, 0, sizeof *cache);
     cache->slots = lw__alloc_zero(SLOTS, sizeof *cache->slots);
-    cache->ring = lw__alloc_array(RING_WORDS + LW__LONG_CACHE_KEPT, sizeof *cache->ring);
+    cache->ring = lw__alloc_array(RING_WORDS, sizeof *cache->ring);
     if (cache->slots == NULL || cache->ring == NULL) {
         lw__long_cache_reset(cache);
         return lw__fail_nomem(err, RING_WORDS * sizeof *cache->ring, "a cache of long pieces");

@@ -503,7 +503,7 @@ static lw_status build(lw__pieces *pieces, lw_error *err)
     }
     pieces->plain = !rules->collapsed && rules->charsmap.count == 0;
     pieces->fuses = rules->fused && !rules->byte_fallback;
-    pieces->growth = spreads(pieces) ? 3 : 1;
+    pieces->growth = spreads(pieces) ? LW__PIECES_GROWTH : 1;
     LW__TRY(build_atoms(pieces, err));
     find_as_is(pieces);
     return rules->unigram ? build_unigram(pieces, err) : build_merging(pieces, err);

@@ -32,7 +32,8 @@ void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch);
 /* How units are cut, for `units`: where two bytes say so, and within a long one where two characters do. */
 const lw__split_rules *lw__pieces_rules(const lw__pieces *pieces);
 const lw__cuts *lw__pieces_cuts(const lw__pieces *pieces);
-/* The most ids of one byte of a unit. */
+/* The most ids of one byte of a unit; of any model's. */
+#define LW__PIECES_GROWTH 3
 size_t lw__pieces_growth(const lw__pieces *pieces);
 
 /* Writes the ids of one unit to `ids`, which has room for its bytes times the growth. */

@@ -128,7 +128,7 @@ static void test_handle__a_copy_outlives_and_ignores_its_original(void **state)
     lw_recipe *copy = NULL;
     assert_int_equal(lw_recipe_parse(SMALL, "x/y", &recipe, NULL), LW_OK);
     char *text = text_of(recipe);
-    assert_int_equal(lw__recipe_copy(recipe, &copy, NULL), LW_OK);
+    assert_int_equal(lw_recipe_copy(recipe, &copy, NULL), LW_OK);
     set_option(recipe, "seed", "5");
     lw_recipe_close(recipe);
     char *copied = text_of(copy);
@@ -159,7 +159,7 @@ static void test_handle__a_copy_has_the_operators(void **state)
     const lw_op_type type = {
         .struct_size = sizeof(type), .name = "own", .phase = LW_PHASE_ROW, .work = work};
     assert_int_equal(lw_recipe_add_operator(recipe, &type, &count, "x", NULL), LW_OK);
-    assert_int_equal(lw__recipe_copy(recipe, &copy, NULL), LW_OK);
+    assert_int_equal(lw_recipe_copy(recipe, &copy, NULL), LW_OK);
     lw_recipe_close(recipe);
     const lw__recipe_operator *added = lw__recipe_operators(copy, &count);
     assert_int_equal(count, 1);
@@ -189,6 +189,10 @@ static void test_handle__null_arguments_are_refused(void **state)
     assert_int_equal(lw_recipe_add_operator(recipe, NULL, NULL, NULL, NULL), LW_E_INVALID);
     assert_int_equal(lw_recipe_text(NULL, &text, NULL), LW_E_INVALID);
     assert_int_equal(lw_recipe_text(recipe, NULL, NULL), LW_E_INVALID);
+    out = recipe;
+    assert_int_equal(lw_recipe_copy(NULL, &out, NULL), LW_E_INVALID);
+    assert_null(out);
+    assert_int_equal(lw_recipe_copy(recipe, NULL, NULL), LW_E_INVALID);
     lw_text_free(NULL);
     lw_recipe_close(NULL);
     lw_recipe_close(recipe);
@@ -205,7 +209,7 @@ static void test_handle__running_out_of_memory_leaves_nothing_behind(void **stat
         lw__alloc_fail_after(calls);
         status = lw_recipe_open("b.yaml", &recipe, NULL);
         if (status == LW_OK) {
-            status = lw__recipe_copy(recipe, &copy, NULL);
+            status = lw_recipe_copy(recipe, &copy, NULL);
         }
         lw__alloc_fail_after(0);
         assert_true(status == LW_OK || status == LW_E_NOMEM);

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laneway: training data online, byte-identical for any number of ranks, threads, stops and resumes.
+
+>>> with laneway.open("recipe.yaml", rank=0, world=1) as loader:
+...     for batch in loader:
+...         train(batch.tokens, batch.labels)
+...         state = loader.checkpoint()
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import errors
+from ._native import version as _version
+from .batch import Batch, Segment, digest_of
+from .errors import (
+    BusyError,
+    CancelledError,
+    CorruptError,
+    InternalError,
+    InvalidError,
+    LanewayError,
+    MemoryBudgetError,
+    MismatchError,
+    NotFoundError,
+    OperatorError,
+    StorageError,
+    UnsupportedError,
+)
+from .loader import Agree, Loader, explain
+from .pipeline import Pipeline
+from .recipe import Recipe, RecipeLike
+from .sources import Dataset, MixtureSpec, StaticMixtureWorkSource, TokenEstimation
+from .state import State, StateLike
+from .tokenizer import Tokenizer
+from .tokenizer_files import find_tokenizer
+
+__version__ = _version()
+
+__all__ = [
+    "Agree", "Batch", "BusyError", "CancelledError", "CorruptError", "Dataset", "InternalError", "InvalidError",
+    "LanewayError", "Loader", "MemoryBudgetError", "MismatchError", "MixtureSpec", "NotFoundError", "OperatorError",
+    "Pipeline", "Recipe", "RecipeLike", "Segment", "State", "StateLike", "StaticMixtureWorkSource", "StorageError",
+    "TokenEstimation", "Tokenizer", "UnsupportedError", "digest_of", "errors", "explain", "find_tokenizer", "open",
+]
+
+
+def open(recipe: RecipeLike, *, rank: int = 0, world: int = 1, state: StateLike | None = None,
+         options: Mapping[str, object] | None = None, agree: Agree | None = None) -> Loader:
+    """Opens a recipe for one rank and starts reading.
+
+    recipe: the path of a YAML, JSON or TOML file, a mapping of options, or a ``Recipe``.
+    rank, world: this rank, of how many; data-parallel ones, which need not be processes.
+    state: where to go on: a blob, pieces or a ``State``; saved on any number of ranks.
+    options: options to set, by dotted name, as ``{"runtime.dtype": "int64"}``.
+    agree: with ``end: drop`` or ``pad``, an all-reduce of one integer: ``agree("max" or "min", value)``, called on
+        the thread that takes batches, by every rank equally often. Without it each rank follows all lanes.
+    """
+    made = Recipe.of(recipe)
+    if options:
+        made = made.copy()
+        for key, value in options.items():
+            made.set(key, value)
+    return Loader(made, rank=rank, world=world, state=state, agree=agree)
