@@ -40,7 +40,10 @@ static inline int next_byte(const char *p, size_t room, size_t *taken)
 
 uint32_t lw__byte_level_code(unsigned char byte)
 {
-    uint32_t code = 0x21;
+    if (byte >= 0x21 && byte <= 0x7E) {
+        return byte;
+    }
+    uint32_t code = 0xA1;
     while (byte_of(code) != byte) {
         code++;
     }
