@@ -85,7 +85,8 @@ def main():
     print("\n".join(f"{name.replace('_', ' ')}: {value:.6f}" for name, value in found.items()))
     print(f"{len(runs)} runs of {arguments.steps} steps in {time.monotonic() - begin:.0f} s")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"ranks": arguments.ranks, "losses": results, **found}) + "\n")
+        report = {"ranks": arguments.ranks, "steps": arguments.steps, "losses": results, **found}
+        pathlib.Path(arguments.json).write_text(json.dumps(report) + "\n")
     if arguments.svg:
         pathlib.Path(arguments.svg).write_text(chart.draw(results, arguments.ranks))
     return 1 if found["laneway_largest_spread"] > 0 else 0

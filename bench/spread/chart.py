@@ -34,7 +34,8 @@ def panel(left, width, seeds, ranks, most):
         colour = COLOURS[seed % len(COLOURS)]
         points = " ".join(f"{x:.1f},{y(value):.1f}" for x, value in zip(places, values))
         yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
-        yield from (f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="4" fill="{colour}"/>' for x, value in zip(places, values))
+        for x, value in zip(places, values):
+            yield f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="4" fill="{colour}"/>'
 
 
 def draw(results, ranks):
@@ -49,5 +50,6 @@ def draw(results, ranks):
     for i, (loader, seeds) in enumerate(found.items()):
         left = LEFT + i * (width + GAP)
         parts += [text(left + width / 2, TOP - 14, LABELS[loader]), *panel(left, width, seeds, ranks, most)]
-    parts.append(text(LEFT + (WIDTH - LEFT - GAP) / 2, HEIGHT - 6, "ranks; a line is a seed: loss less that on the first"))
+    caption = "ranks; a line is a seed: its loss less that on the first number of ranks"
+    parts.append(text(LEFT + (WIDTH - LEFT - GAP) / 2, HEIGHT - 6, caption))
     return "\n".join([*parts, "</svg>"]) + "\n"

@@ -19,10 +19,11 @@ EOS = 257
 VOCABULARY = 258
 HELD_OUT = 20           # every so many-th document is for the evaluation
 MOST_BYTES = 4_000_000  # of each source's file: far more than a run reads
+MOST_TEXT = 1000        # characters of a document that are used: so short a run must not hang on a few long ones
 EVALUATION_ROWS = 256
-BUFFER_ROWS = 256       # of the stock loader's shuffle
 LANES = 8
 LANE_SHUFFLE_ROWS = 64
+BUFFER_ROWS = LANES * LANE_SHUFFLE_ROWS  # of the stock loader's shuffle, all ranks together
 
 
 def split(folder, out):
@@ -31,9 +32,10 @@ def split(folder, out):
     for source in sorted(pathlib.Path(folder).glob("*.jsonl")):
         with source.open("rb") as file:
             lines = file.read(MOST_BYTES).split(b"\n")[:-1]  # the last one may be cut
+        short = [json.dumps({"text": json.loads(line)["text"][:MOST_TEXT]}) for line in lines]
         path = paths[source.stem] = pathlib.Path(out) / source.name
-        path.write_bytes(b"".join(line + b"\n" for i, line in enumerate(lines) if i % HELD_OUT))
-        held.append([document(line) for line in lines[::HELD_OUT]])
+        path.write_text("".join(line + "\n" for i, line in enumerate(short) if i % HELD_OUT))
+        held.append([document(line) for line in short[::HELD_OUT]])
     if not paths:
         raise SystemExit(f"topology_spread: {folder} has no .jsonl files, expected one for each source")
     interleaved = (one for group in itertools.zip_longest(*held, fillvalue=()) for one in group)
@@ -55,13 +57,13 @@ def packed(documents):
             held = held[CONTEXT:]
 
 
-def shuffled(rows, generator):
+def shuffled(rows, size, generator):
     buffer = []
     for row in rows:
-        if len(buffer) < BUFFER_ROWS:
+        if len(buffer) < size:
             buffer.append(row)
             continue
-        place = generator.randrange(BUFFER_ROWS)
+        place = generator.randrange(size)
         yield buffer[place]
         buffer[place] = row
 
@@ -76,7 +78,7 @@ def stock(corpus, seed, rank, ranks):
     """A loader as it is mostly written: what a step holds depends on how many ranks there are."""
     generator = random.Random(seed * 1000 + rank)
     sources = [pathlib.Path(path).read_bytes().splitlines()[rank::ranks] for path in corpus["sources"].values()]
-    rows = shuffled(packed(drawn(sources, generator)), generator)
+    rows = shuffled(packed(drawn(sources, generator)), BUFFER_ROWS // ranks, generator)
     while True:
         yield torch.tensor(list(itertools.islice(rows, STEP_ROWS // ranks)))
 

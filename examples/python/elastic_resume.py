@@ -159,7 +159,8 @@ def main() -> int:
             before, after = map(int, change.split("-"))
             found = runs.change(before, after)
             fits = same(found, whole)
-            show(f"{before} ranks, after {arguments.save_after} steps {after}: {'the same' if fits else 'DIFFERENT'}", found)
+            verdict = "the same" if fits else "DIFFERENT"
+            show(f"{before} ranks, after {arguments.save_after} steps {after}: {verdict}", found)
             good = good and fits
     print(f"every step has the same SHA-256 and loss: {'yes' if good else 'NO'}")
     return 0 if good else 1

@@ -175,7 +175,10 @@ def test_the_state_of_the_step_trained(dataset):
     expected = take(batches, 5)  # five taken ahead, two of them trained
     trained = StateAfter(dataset, 2)
     resumed = stream()
-    StateAfter(resumed, 0).load_state_dict(trained.state_dict())
+    again = StateAfter(resumed)
+    assert again.state_dict() == resumed.state_dict()
+    again.load_state_dict(trained.state_dict())
+    assert again.steps == 2 and again.state_dict() == trained.state_dict()
     assert take(iter(resumed), 3) == expected[2:]
     with pytest.raises(laneway.NotFoundError, match="no state after 9 steps"):
         StateAfter(dataset, 9).state_dict()

@@ -83,7 +83,8 @@ class StreamDataset(IterableDataset[Any]):
             self.restart()
         return _Iterator(self)
 
-    def _next(self) -> Any:
+    def take(self) -> Any:
+        """What the next batch is converted to."""
         try:
             batch = next(self.loader())
         except StopIteration:
@@ -164,26 +165,31 @@ class _Iterator:
         return self
 
     def __next__(self) -> Any:
-        return self._dataset._next()
+        return self._dataset.take()
 
 
 class StateAfter:
-    """The state of a data set after ``steps`` steps of the whole run, for a distributed checkpoint of a loop that
-    takes batches ahead of training: the steps trained, not those taken.
+    """The state of a data set after ``steps`` steps of the whole run, for a loop that takes batches ahead of
+    training: the steps trained, not those taken. A load sets ``steps`` to those of the state.
 
-    >>> torch.distributed.checkpoint.save({"model": model, "data": StateAfter(dataset, steps_trained)})
+    >>> trained = StateAfter(dataset)
+    >>> trained.steps += 1
+    >>> torch.distributed.checkpoint.save({"model": model, "data": trained}, checkpoint_id=folder)
     """
 
-    def __init__(self, dataset: StreamDataset, steps: int) -> None:
-        self._dataset, self._steps = dataset, steps
+    def __init__(self, dataset: StreamDataset, steps: int = 0) -> None:
+        self.steps = steps
+        self._dataset = dataset
 
     def state_dict(self) -> dict[str, bytes]:
-        """The state after ``steps`` steps: one of the last ``runtime.keep_states``."""
-        return self._dataset.state_dict(after=self._steps)
+        """The state after ``steps`` steps, one of the last ``runtime.keep_states``."""
+        return self._dataset.state_dict(after=self.steps)
 
     def load_state_dict(self, state_dict: Mapping[str, bytes]) -> None:
         """As that of the data set."""
-        self._dataset.load_state_dict(state_dict)
+        state = State.of(state_dict)
+        self._dataset.load_state_dict(state)
+        self.steps = state.step
 
 
 def gather_state(dataset: StreamDataset, *, group: ProcessGroup | None = None, after: int | None = None) -> bytes:
