@@ -35,6 +35,7 @@ def rank_of(program, out, rank, world, port, arguments):
 def main():
     path, folder, phases = sys.argv[1], pathlib.Path(sys.argv[2]), json.loads(sys.argv[3])
     sys.path.insert(0, str(pathlib.Path(path).parent))
+    sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "examples" / "python"))
     program = runpy.run_path(path)
     for number, (world, port, arguments) in enumerate(phases):
         children = [rank_of(program, folder / str(number), rank, world, port, arguments) for rank in range(world)]
