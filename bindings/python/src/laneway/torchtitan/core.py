@@ -36,6 +36,8 @@ class Core:
         try:
             batch = next(self.loader)
         except BusyError as error:
+            if self.place.step:
+                raise
             raise BusyError(f"{error}; set {self.wanted.step_field} in the dataloader's config too, so that the batches "
                             "of a step share a slot") from None
         if not self._checked:
