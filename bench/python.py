@@ -12,14 +12,14 @@ import subprocess
 
 from measure import Figure, at_least, at_most, in_turn, median
 
-STEPS = 300
+STEPS = 1200
 GOAL_RATIO = 0.95
 GOAL_HAND_US = 50
 GOAL_IMPORT_MS = 150
 IMPORTS = 15
 
 LOOP = """
-import json, laneway, sys, time
+import json, laneway, numpy, sys, time
 steps = int(sys.argv[2])
 with laneway.open(sys.argv[1], options={"runtime.threads": 1}) as loader:
     begin = time.perf_counter()
@@ -33,8 +33,7 @@ with laneway.open(sys.argv[1], options={"runtime.threads": 1}) as loader:
 """
 
 HAND = """
-import json, laneway, sys, time
-import numpy
+import json, laneway, numpy, sys, time
 rows, ready = int(sys.argv[2]), 12
 options = {"global_batch": rows, "shuffle.rows": 0, "runtime.prefetch_steps": ready}
 times = []
