@@ -97,6 +97,9 @@ def test_a_config_logs_and_refuses_what_is_not_a_field(loader_class):
     assert loader_class.Config(recipe="a").to_dict()["recipe"] == "a"
     with pytest.raises(TypeError, match="shuffle"):
         loader_class.Config.from_toml("a", shuffle=True)
+    with pytest.raises(laneway.InvalidError, match="dataset is 'c4', expected recipe in its place"):
+        loader_class.Config(dataset="c4").build(dp_world_size=1, dp_rank=0, tokenizer=TOKENIZER, seq_len=64,
+                                                local_batch_size=2)
     with pytest.raises(laneway.InvalidError, match="recipe is empty"):
         loader_class.Config().build(dp_world_size=1, dp_rank=0, tokenizer=TOKENIZER, seq_len=64, local_batch_size=2)
 

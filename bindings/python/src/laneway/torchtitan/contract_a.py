@@ -10,6 +10,7 @@ import torch
 import tyro
 from torchtitan.components.dataloader import BaseDataLoader
 
+from ..errors import InvalidError
 from .core import Core
 from .place import Place, Wanted
 
@@ -59,6 +60,9 @@ class LanewayDataLoader(BaseDataLoader):
 
     def __init__(self, config: Config, *, dp_world_size: int, dp_rank: int, tokenizer: Any, seq_len: int,
                  local_batch_size: int, **_: Any) -> None:
+        for field in ("dataset", "dataset_path"):
+            if getattr(config, field):
+                raise InvalidError(f"dataloader: {field} is {getattr(config, field)!r}, expected recipe in its place")
         place = Place(rank=dp_rank, world=dp_world_size, microbatch=local_batch_size, context=seq_len,
                       step=max(config.global_batch_size, 0), rank_step=config.rank_batch_size)
         wanted = Wanted(recipe=config.recipe, lanes=config.canonical_replicas, shift=config.labels,
