@@ -144,6 +144,8 @@ def test_checks_of_laneways_own_recipe_name_the_trainers_field():
         opened(str(SAMPLE), step=48)
     with pytest.raises(laneway.InvalidError, match=r"global_batch_size is 50, expected a multiple of .* \(48\)"):
         opened(str(SAMPLE), context=128, step=50)
+    with pytest.raises(laneway.InvalidError, match="the recipe's global_batch is 48, expected a multiple of the 1 .* 5 rows"):
+        opened(str(SAMPLE), context=128, step=96, microbatch=5)
     with pytest.raises(laneway.InvalidError, match="recipe is empty"):
         opened("")
 
@@ -162,8 +164,9 @@ def test_a_tokenizer_without_files_is_refused(toml):
 
 
 def test_lanes_that_ranks_share_are_a_warning(toml):
-    with pytest.warns(RuntimeWarning, match="canonical_replicas is 2, no multiple of the 4"):
+    with pytest.warns(RuntimeWarning, match="canonical_replicas is 2, no multiple of the 4") as warned:
         shared = opened(toml(canonical_replicas=2), world=4)
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alone = opened(toml(canonical_replicas=2), world=1, microbatch=8)

@@ -34,11 +34,15 @@ def _value(text: str) -> Any:
         return text
 
 
-def check_step(place: Place, lanes: int, step: int, step_field: str) -> None:
-    """A step over lanes, ranks and batches; ``step`` is in rows, over all ranks."""
+def check_lanes(lanes: int, step: int, step_field: str) -> None:
+    """A step, in rows over all ranks, over lanes."""
     if step % lanes != 0:
         raise InvalidError(f"dataloader: {step_field} is {step}, expected a multiple of canonical_replicas ({lanes}): "
                            "every lane gives each step as many rows")
+
+
+def check_ranks(place: Place, lanes: int, step: int, step_field: str) -> None:
+    """A step over ranks and batches, and lanes over ranks."""
     if step % (place.world * place.microbatch) != 0:
         raise InvalidError(f"dataloader: {step_field} is {step}, expected a multiple of the {place.world} data-parallel "
                            f"ranks times the {place.microbatch} rows of a batch")

@@ -84,8 +84,10 @@ def _recipe(wanted: Wanted, place: Place, tokenizer: Any) -> Recipe:
         recipe.set(key, value)
     chosen = checks.options(recipe)
     checks.check_context(place, chosen["context"], wanted.context_field)
-    checks.check_step(place, chosen["lanes"], chosen["global_batch"], wanted.step_field)
-    held = _held_steps(place, chosen["global_batch"], wanted.step_field)
+    step = chosen["global_batch"]
+    checks.check_ranks(place, chosen["lanes"], step,
+                       wanted.step_field if step == place.rows else "the recipe's global_batch")
+    held = _held_steps(place, step, wanted.step_field)
     _check_vocabulary(wanted, recipe, tokenizer)
     recipe.set("runtime.dtype", "int64")
     recipe.set("runtime.microbatch", place.microbatch)
@@ -104,7 +106,7 @@ def _read(wanted: Wanted, place: Place, tokenizer: Any) -> Recipe:
     made = reference.options_of(table, tokenizer, lanes=place.world, context=place.context)
     lanes = wanted.lanes or made["lanes"]
     step = _validation_step(place, lanes) if wanted.validation else place.rows
-    checks.check_step(place, lanes, step, wanted.step_field)
+    checks.check_lanes(lanes, step, wanted.step_field)
     return Recipe({**made, "lanes": lanes, "global_batch": step, "labels": {"shift": "document"}}, folder)
 
 
