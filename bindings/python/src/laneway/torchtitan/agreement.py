@@ -11,16 +11,10 @@ def agree_by_distributed() -> Agree | None:
     All of them take part, replicas of a data-parallel rank too: they take the same batches, so they ask equally
     often, and their answers are equal.
     """
-    import torch
     import torch.distributed as distributed
+
+    from ..torch import agreement
 
     if not distributed.is_available() or not distributed.is_initialized() or distributed.get_world_size() == 1:
         return None
-    device = torch.device("cpu" if "gloo" in str(distributed.get_backend_config()) else "cuda")
-
-    def agree(operation: str, value: int) -> int:
-        cell = torch.tensor([value], dtype=torch.int64, device=device)
-        distributed.all_reduce(cell, distributed.ReduceOp.MAX if operation == "max" else distributed.ReduceOp.MIN)
-        return int(cell.item())
-
-    return agree
+    return agreement(device="cpu" if "gloo" in str(distributed.get_backend_config()) else "cuda")
