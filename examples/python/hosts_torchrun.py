@@ -7,7 +7,8 @@ import tempfile
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.state_dict_loader import load as load_checkpoint
+from torch.distributed.checkpoint.state_dict_saver import save as save_checkpoint
 from torch.nn.parallel import DistributedDataParallel
 
 from hosts_common import RECIPE, STEPS, STOP, Recorded, TinyModel, compare
@@ -20,14 +21,14 @@ def train(record: Recorded, steps: int, save: str | None = None, load: str | Non
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     if load is not None:
         weights = model.state_dict()
-        dcp.load({"model": weights, "data": data}, checkpoint_id=load)
+        load_checkpoint({"model": weights, "data": data}, checkpoint_id=load)
         model.load_state_dict(weights)
     for _ in range(STOP if load else 0, steps):
         optimizer.zero_grad()
         parallel(**next(iter(data))).backward()
         optimizer.step()
     if save is not None:
-        dcp.save({"model": model.state_dict(), "data": data}, checkpoint_id=save)
+        save_checkpoint({"model": model.state_dict(), "data": data}, checkpoint_id=save)
     data.close()
     return model
 
