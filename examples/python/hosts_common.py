@@ -43,11 +43,12 @@ class TinyModel(torch.nn.Module):
 
 
 def compare(host: str, whole: Recorded, resumed: Recorded, model: torch.nn.Module, other: torch.nn.Module) -> None:
-    """Ends the program: 0 if the resumed run had the batches of the whole one from the stop on, and the same weights."""
+    """Ends the program: with 0 if from the stop on the resumed run had the batches of the whole one, and its weights."""
     expected = {place: digest for place, digest in whole.seen.items() if STOP <= place[0] < STEPS}
     found = {place: digest for place, digest in resumed.seen.items() if place[0] < STEPS}
     weights = all(torch.allclose(one, another, atol=1e-6)
                   for one, another in zip(model.parameters(), other.parameters()))
-    print(f"{host}: after a stop at step {STOP}, {len(found)} batches the same: {'yes' if found == expected else 'NO'}, "
+    batches = "yes" if found == expected else "NO"
+    print(f"{host}: after a stop at step {STOP}, {len(found)} batches the same: {batches}, "
           f"weights the same: {'yes' if weights else 'NO'}")
     sys.exit(0 if found and found == expected and weights else 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disable-error-code="import-not-found,import-untyped,misc,override,unused-ignore"
+# mypy: disable-error-code="import-not-found,import-untyped,misc,no-untyped-call"
 """Composer: stopped, and resumed from its checkpoint.
 
     hosts_composer.py
@@ -35,7 +35,7 @@ class Stream(IterableDataset[Any]):
     it keeps one."""
 
     def __init__(self, data: StreamDataset) -> None:
-        self._data, self._whole = data, WholeState(data, steps=None)
+        self._data, self._whole = data, WholeState(data, newest=True)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disable-error-code="import-not-found,import-untyped,misc,unused-ignore"
+# mypy: disable-error-code="import-not-found,import-untyped,misc"
 """Lightning: stopped, and resumed from its checkpoint.
 
     hosts_lightning.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disable-error-code="import-not-found,import-untyped,misc,no-any-return,no-untyped-call,unused-ignore"
+# mypy: disable-error-code="arg-type,import-not-found,import-untyped,misc"
 """Hugging Face Trainer, with gradient accumulation: stopped, and resumed from its checkpoint.
 
     hosts_transformers.py

@@ -16,6 +16,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from laneway.hosts import WholeState, unshifted_fields  # noqa: E402
 from laneway.torch import StreamDataset  # noqa: E402
 
+torch.set_num_threads(1)  # threads that PyTorch keeps are none that a test leaves behind
+
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
 
 
@@ -54,17 +56,16 @@ def test_unshifted_labels_are_what_a_model_that_shifts_them_predicts():
         assert (fields["position_ids"].numpy() == batch.positions).all()
 
 
-@pytest.mark.parametrize("steps", [0, None])
-def test_a_whole_state_is_that_of_the_steps_trained(steps):
+@pytest.mark.parametrize("newest", [False, True])
+def test_a_whole_state_is_that_of_the_steps_trained_or_taken(newest):
     ahead, resumed = StreamDataset(SAMPLE), StreamDataset(SAMPLE)
-    place, other = WholeState(ahead, steps), WholeState(resumed, steps)
+    place, other = WholeState(ahead, newest=newest), WholeState(resumed, newest=newest)
     batches = iter(ahead)
     taken = [next(batches)["input_ids"] for _ in range(4)]
-    if steps is not None:
-        place.steps = 2
+    place.steps = 2
     other.load_state_dict(torch.load(kept(place), weights_only=True))
-    assert other.steps == (None if steps is None else 2)
-    expected = next(batches)["input_ids"] if steps is None else taken[2]
+    assert other.steps == (4 if newest else 2)
+    expected = next(batches)["input_ids"] if newest else taken[2]
     assert torch.equal(next(iter(resumed))["input_ids"], expected)
     ahead.close()
     resumed.close()

@@ -32,25 +32,25 @@ def unshifted_fields(batch: Batch) -> dict[str, Any]:
 
 
 class WholeState:
-    """The place of a run in its data, for frameworks that keep one copy of what they save: that of all ranks, after
-    ``steps`` steps of the whole run. A load sets ``steps``.
+    """The place of a run in its data, for frameworks that keep one copy of what they save: that of all ranks.
 
-    steps: how many steps have been trained; None: those that were taken, for loops that do not read ahead.
+    steps: how many steps of the whole run have been trained; the program counts them, and a load sets them.
+    newest: the state after the steps that were taken, whatever ``steps`` is: for loops that do not read ahead.
     """
 
-    def __init__(self, dataset: StreamDataset, steps: int | None = 0) -> None:
-        self.steps = steps
-        self._dataset = dataset
+    def __init__(self, dataset: StreamDataset, *, newest: bool = False) -> None:
+        self.steps = 0
+        self._dataset, self._newest = dataset, newest
 
     def state_dict(self) -> dict[str, bytes]:
         """The state, the same on each rank. Every rank has to ask for it."""
+        after = None if self._newest else self.steps
         if dist.is_available() and dist.is_initialized():
-            return {"laneway": gather_state(self._dataset, after=self.steps)}
-        return {"laneway": bytes(State.of(self._dataset.state_dict(after=self.steps)))}
+            return {"laneway": gather_state(self._dataset, after=after)}
+        return {"laneway": bytes(State.of(self._dataset.state_dict(after=after)))}
 
     def load_state_dict(self, state_dict: Mapping[str, bytes]) -> None:
         """Goes on at a state, saved on any number of ranks."""
         state = State.of(state_dict["laneway"])
         self._dataset.load_state_dict(state)
-        if self.steps is not None:
-            self.steps = state.step
+        self.steps = state.step

@@ -103,4 +103,5 @@ def _check_vocabulary(recipe: Recipe, limit: int | None, argument: str) -> None:
                            f"the {limit} of the model (--vocab-size, --make-vocab-size-divisible-by)")
     pad = recipe.value("pack.pad")
     if pad is not None and pad >= limit:
-        raise InvalidError(f"megatron: pack.pad is {pad} in {argument}, expected less than the {limit} ids of the model")
+        raise InvalidError(f"megatron: pack.pad is {pad} in {argument}, expected less than the {limit} ids of the "
+                           "model")
