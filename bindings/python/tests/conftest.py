@@ -59,6 +59,11 @@ def left_over():
     return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
+def grew(before):
+    """What there is more of than before."""
+    return [(now, then) for now, then in zip(left_over(), before) if now > then]
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays():
     """No test may leave a thread or an open file behind."""
@@ -67,9 +72,9 @@ def nothing_stays():
     yield
     gc.collect()
     deadline = time.monotonic() + 5  # a joined thread's entry in /proc may be there for a moment
-    while left_over() > before and time.monotonic() < deadline:
+    while grew(before) and time.monotonic() < deadline:
         os.sched_yield()
-    assert left_over() <= before
+    assert not grew(before)
 
 
 @pytest.fixture
