@@ -8,7 +8,7 @@ import time
 
 from measure import LANES, Figure, at_most
 
-STEPS = 100000
+STEPS = 500000
 MIB = 1 << 20
 GOAL_OVER_MIB = 64
 GOAL_GROWTH = 1.05

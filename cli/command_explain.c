@@ -3,7 +3,24 @@
  * laneway explain: the plan of a recipe as a person reads it; with --state, what a resume would
  * change.
  */
+#include <string.h>
+
 #include "cli.h"
+
+/* Prints the plan; if no run could have it, that is reported too, in the words of the plan. */
+static int print_plan(const char *plan)
+{
+    static const char before[] = "\nerror: ";
+    lw_error err;
+    int code = lw__cli_print(plan);
+    const char *refusal = strstr(plan, before);
+    if (code != 0 || refusal == NULL) {
+        return code;
+    }
+    refusal += sizeof before - 1;
+    lw__cli_fail(&err, LW_E_NOMEM, "%.*s", (int)strcspn(refusal, "\n"), refusal);
+    return lw__cli_report(&err);
+}
 
 static int run(const lw__cli_args *args)
 {
@@ -19,7 +36,7 @@ static int run(const lw__cli_args *args)
     if (status == LW_OK) {
         status = lw_explain(recipe, world, state, &text, &err);
     }
-    int code = status == LW_OK ? lw__cli_print(text) : lw__cli_report(&err);
+    int code = status == LW_OK ? print_plan(text) : lw__cli_report(&err);
     lw_text_free(text);
     lw_state_close(state);
     lw_recipe_close(recipe);

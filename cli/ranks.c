@@ -177,8 +177,11 @@ static lw_status collect_states(lw__cli_ranks *ranks, uint64_t after, lw_state *
 lw_status lw__cli_ranks_checkpoint(lw__cli_ranks *ranks, uint64_t after, lw_state **out,
                                    lw_error *err)
 {
-    lw_state **states = calloc(ranks->count, sizeof(lw_state *));
     *out = NULL;
+    if (ranks->count == 1) {
+        return lw_pipeline_checkpoint(ranks->pipelines[0], after, out, err);
+    }
+    lw_state **states = calloc(ranks->count, sizeof(lw_state *));
     if (states == NULL) {
         return lw__cli_fail(err, LW_E_NOMEM, "ranks: no memory for %zu states", ranks->count);
     }

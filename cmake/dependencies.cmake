@@ -26,7 +26,7 @@ function(laneway_static_module module out)
     set(${out} laneway_archive_${module} PARENT_SCOPE)
 endfunction()
 
-set(laneway_modules libzstd zlib libxxhash libcrypto yaml-0.1)
+set(laneway_modules libzstd zlib libxxhash libcrypto yaml-0.1 libpcre2-8)
 set(laneway_dependencies Threads::Threads m)
 foreach(module ${laneway_modules})
     pkg_check_modules(LANEWAY_${module} REQUIRED IMPORTED_TARGET ${module})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# fuzz/<name>.c: libFuzzer targets. Configure with clang and
+# fuzz/<name>.c: libFuzzer targets, which fuzz/make-seeds has files for. Configure with clang and
 # LANEWAY_SANITIZE=fuzzer-no-link,address,undefined, as ./dev fuzz does.
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/*.c)

@@ -28,7 +28,7 @@ typedef int32_t lw_status;
 
 #define LW_OK            0
 #define LW_END           1     /* the stream has ended; so will every later call */
-#define LW_AGAIN         2     /* the time-out passed first */
+#define LW_AGAIN         2     /* the time-out passed first, or the caller's memory is too small */
 #define LW_E_INVALID     (-1)  /* an argument or a recipe is wrong */
 #define LW_E_NOMEM       (-2)  /* memory, or the byte budget, does not suffice */
 #define LW_E_UNSUPPORTED (-3)  /* right in itself, but not in this build */

@@ -204,7 +204,8 @@ LW_API lw_status lw_pipeline_stats(lw_pipeline *pipeline, lw_stats *out,
 
 /**
  * The plan as a person reads it: sources, lanes of each rank, streams, memory, threads, what is
- * computed twice, what may change on resume. Opens the data, starts nothing.
+ * computed twice, what may change on resume. Opens the data, starts nothing. A memory budget that
+ * opening would refuse is explained all the same; a line "error: <message>" then says so.
  *
  * @param state  NULL, or a state to be compared with the recipe
  * @param out    receives the text (lw_text_free)

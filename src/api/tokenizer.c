@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokenizers and documents alone, without a pipeline. */
 #include <stdatomic.h>
+#include <string.h>
 
 #include <laneway/tokenizer.h>
 
@@ -78,6 +79,40 @@ uint64_t lw_tokenizer_fingerprint(const lw_tokenizer *tokenizer)
     return lw__tokenizer_fingerprint(tokenizer->inner);
 }
 
+lw_status lw_tokenizer_token(const lw_tokenizer *tokenizer, int32_t id, lw_str *text, lw_error *err)
+{
+    if (tokenizer == NULL || text == NULL) {
+        return fail_null("lw_tokenizer_token", err);
+    }
+    *text = (lw_str){.data = "", .bytes = 0};
+    if (!lw__tokenizer_has(tokenizer->inner, id)) {
+        return lw__fail(err, LW_E_INVALID,
+                        "tokenizer: id %ld: no token has it, expected one of the vocabulary",
+                        (long)id);
+    }
+    *text = lw__tokenizer_token(tokenizer->inner, id);
+    return LW_OK;
+}
+
+lw_status lw_tokenizer_decode(const lw_tokenizer *tokenizer, lw_ids ids, uint32_t flags,
+                              lw_byte_room *out, lw_error *err)
+{
+    if (tokenizer == NULL || out == NULL || (ids.data == NULL && ids.count > 0) ||
+        (out->data == NULL && out->capacity > 0)) {
+        return fail_null("lw_tokenizer_decode", err);
+    }
+    out->bytes = 0;
+    if ((flags & ~LW_DECODE_SKIP_SPECIAL) != 0) {
+        return lw__fail(err, LW_E_INVALID, "tokenizer: flags %#lx, expected LW_DECODE_SKIP_SPECIAL",
+                        (unsigned long)flags);
+    }
+    lw__decoded decoded = {.data = out->data, .capacity = out->capacity};
+    LW__TRY(lw__tokenizer_decode(tokenizer->inner, ids.data, ids.count,
+                                 (flags & LW_DECODE_SKIP_SPECIAL) != 0, &decoded, err));
+    out->bytes = decoded.bytes;
+    return decoded.bytes <= out->capacity ? LW_OK : LW_AGAIN;
+}
+
 lw_status lw_encoder_create(lw_tokenizer *tokenizer, lw_encoder **out, lw_error *err)
 {
     if (tokenizer == NULL || out == NULL) {
@@ -124,6 +159,54 @@ lw_status lw_encoder_encode(lw_encoder *encoder, const char *text, size_t bytes,
     *ids = encoder->arena.ids;
     *count = encoder->arena.count;
     return LW_OK;
+}
+
+/* Encodes one of many, and copies its ids behind those of the others as far as they fit. */
+static lw_status encode_next(lw_encoder *encoder, const lw_str *text, size_t number,
+                             lw_id_room *ids, lw_error *err)
+{
+    if (text->data == NULL && text->bytes > 0) {
+        return lw__fail(err, LW_E_INVALID, "tokenizer: text %zu: NULL, expected %zu bytes", number,
+                        text->bytes);
+    }
+    size_t valid = lw__utf8_check(text->data, text->bytes);
+    if (valid != text->bytes) {
+        return lw__fail(err, LW_E_CORRUPT,
+                        "tokenizer: text %zu: byte %zu is not UTF-8, expected UTF-8", number,
+                        valid);
+    }
+    encoder->arena.count = 0;
+    LW__TRY(lw__encoder_encode(encoder->inner, text->data, text->bytes, &encoder->arena, err));
+    size_t found = encoder->arena.count;
+    if (found > 0 && ids->count <= ids->capacity && found <= ids->capacity - ids->count) {
+        memcpy(ids->data + ids->count, encoder->arena.ids, found * sizeof *ids->data);
+    }
+    ids->count += found;
+    return LW_OK;
+}
+
+lw_status lw_encoder_encode_many(lw_encoder *encoder, const lw_str *texts, size_t text_count,
+                                 lw_id_room *ids, size_t *offsets, lw_error *err)
+{
+    if (encoder == NULL || (texts == NULL && text_count > 0) || ids == NULL ||
+        (ids->data == NULL && ids->capacity > 0)) {
+        return fail_null("lw_encoder_encode_many", err);
+    }
+    ids->count = 0;
+    for (size_t i = 0; i < text_count; i++) {
+        if (offsets != NULL) {
+            offsets[i] = ids->count;
+        }
+        lw_status status = encode_next(encoder, &texts[i], i, ids, err);
+        if (status < 0) {
+            ids->count = 0;
+            return status;
+        }
+    }
+    if (offsets != NULL) {
+        offsets[text_count] = ids->count;
+    }
+    return ids->count <= ids->capacity ? LW_OK : LW_AGAIN;
 }
 
 /* ---- documents of a file -------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
+
 /* 0: off; 1: the next allocation fails, as do all later ones; n: n - 1 more succeed first. */
 static atomic_ulong countdown;
 
@@ -47,6 +49,21 @@ void *lw__alloc_zero(size_t count, size_t item_bytes)
         return NULL;
     }
     return calloc(1, bytes == 0 ? 1 : bytes);
+}
+
+void *lw__alloc_huge(size_t bytes, void **start)
+{
+    const size_t page = LW__OS_HUGE_BYTES;
+    if (bytes > PTRDIFF_MAX - 2 * page) {
+        return NULL;
+    }
+    size_t whole = (bytes + page - 1) / page * page;
+    char *memory = lw__alloc(whole + page);
+    if (memory != NULL) {
+        *start = memory + (page - (uintptr_t)memory % page);
+        lw__os_zero_huge(*start, whole);
+    }
+    return memory;
 }
 
 void *lw__alloc_array(size_t count, size_t item_bytes)

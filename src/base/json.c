@@ -159,16 +159,24 @@ bool lw__json_next(lw__json *json)
 
 lw_str lw__json_key(lw__json *json)
 {
-    lw_str key = lw__json_string(json);
+    if (json->fault != NULL) {
+        return (lw_str){"", 0};
+    }
+    lw_str key = lw__json_decode_string(json, json->at + 1); /* next stopped at its quote */
     return json->fault == NULL && pass_colon(json) ? key : (lw_str){"", 0};
 }
 
 lw_str lw__json_string(lw__json *json)
 {
+    return lw__json_string_down(json, NULL);
+}
+
+lw_str lw__json_string_down(lw__json *json, unsigned char *to)
+{
     if (!demand(json, LW__JSON_STRING, "another value, expected a string")) {
         return (lw_str){"", 0};
     }
-    return lw__json_decode_string(json);
+    return lw__json_decode_string(json, to != NULL ? to : json->at + 1);
 }
 
 static unsigned char *pass_digits(unsigned char *p, const unsigned char *end)

@@ -239,16 +239,15 @@ static unsigned char *move_run(unsigned char *in, const unsigned char *end, unsi
     return run_end;
 }
 
-lw_str lw__json_decode_string(lw__json *json)
+lw_str lw__json_decode_string(lw__json *json, unsigned char *to)
 {
-    unsigned char *begin = json->at + 1;
-    unsigned char *in = begin;
-    unsigned char *out = begin;
+    unsigned char *in = json->at + 1;
+    unsigned char *out = to;
     while (in != NULL) {
         unsigned char *run_end = move_run(in, json->end, &out);
         if (run_end < json->end && *run_end == '"') {
             json->at = run_end + 1;
-            return (lw_str){(const char *)begin, (size_t)(out - begin)};
+            return (lw_str){(const char *)to, (size_t)(out - to)};
         }
         in = run_end < json->end && *run_end == '\\' ? decode_escape(json, run_end, &out)
                                                      : fail_string(json, run_end);

@@ -8,8 +8,8 @@
 /* Keeps the first fault and its place. Returns NULL, so that a scan can end with it. */
 void *lw__json_fail(lw__json *json, unsigned char *at, const char *fault);
 
-/* Decodes, in place, the string whose opening quote is at json->at. */
-lw_str lw__json_decode_string(lw__json *json);
+/* Decodes the string whose opening quote is at json->at down to `to`, at or before its first byte. */
+lw_str lw__json_decode_string(lw__json *json, unsigned char *to);
 
 /* Passes it without decoding; a lone surrogate, being in no text that is used, passes too. */
 void lw__json_pass_string(lw__json *json);

@@ -3,6 +3,7 @@
 #include "base/os.h"
 
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -35,12 +36,14 @@ size_t lw__os_processors(void)
     return count > 0 ? (size_t)count : 1;
 }
 
-void lw__os_advise_huge(void *memory, size_t bytes)
+/* Small pages that the heap had in use before would stay small, so they are given back first. */
+void lw__os_zero_huge(void *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    (void)madvise(memory, bytes, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)bytes;
+    if (madvise(memory, bytes, MADV_DONTNEED) == 0) {
+        (void)madvise(memory, bytes, MADV_HUGEPAGE);
+        return;
+    }
 #endif
+    memset(memory, 0, bytes);
 }

@@ -10,8 +10,8 @@ size_t lw__os_processors(void);
 
 #define LW__OS_HUGE_BYTES ((size_t)2 << 20)
 
-/* Asks for huge pages behind memory that was not touched yet and begins at a multiple of their
- * size; where there are none, nothing changes. */
-void lw__os_advise_huge(void *memory, size_t bytes);
+/* Makes zeros of a part of the heap, on huge pages where there are any. It begins at a multiple of
+ * their size, and so does what follows it. */
+void lw__os_zero_huge(void *memory, size_t bytes);
 
 #endif

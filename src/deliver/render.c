@@ -106,6 +106,24 @@ static void fill_tails(const canvas *c, const lw__row *row)
     }
 }
 
+/*
+ * Bytes may alias anything, so a loop over them goes wide only with its bounds and its pointers in
+ * arguments of their own.
+ */
+static void fill_loss_mask(uint8_t *restrict mask, const int32_t *restrict labels, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        mask[i] = labels[i] != IGNORED;
+    }
+}
+
+static void mark_starts(uint8_t *restrict marks, const int32_t *restrict positions, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        marks[i] = positions[i] == 0;
+    }
+}
+
 static void mask_token(const canvas *c, int32_t token, size_t fill)
 {
     for (size_t i = 0; i < fill; i++) {
@@ -129,9 +147,7 @@ static void fill_labels(const canvas *c, const lw__render_rules *rules, const lw
     for (size_t i = fill; i < rules->context; i++) {
         c->labels[i] = IGNORED;
     }
-    for (size_t i = 0; i < rules->context; i++) {
-        c->loss_mask[i] = c->labels[i] != IGNORED;
-    }
+    fill_loss_mask(c->loss_mask, c->labels, (size_t)rules->context);
 }
 
 static lw_status run_workers(const canvas *c, const lw__render_rules *rules, lw_record *row,
@@ -170,9 +186,7 @@ static void widen(unsigned char *out, const int32_t *values, size_t index, size_
 static size_t store_starts(lw__renderer *r, const canvas *c, uint8_t *out, size_t context)
 {
     size_t count = 0;
-    for (size_t i = 0; i < context; i++) {
-        out[i] = c->positions[i] == 0;
-    }
+    mark_starts(out, c->positions, context);
     for (const uint8_t *at = out; (at = memchr(at, 1, context - (size_t)(at - out))) != NULL;
          at++) {
         r->starts[count++] = (int32_t)(at - out);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sha256.h"
 
 static uint64_t cells(const lw__slot_shape *shape)
 {
@@ -14,8 +15,8 @@ static uint64_t cells(const lw__slot_shape *shape)
 
 uint64_t lw__slot_bytes(const lw__slot_shape *shape)
 {
-    uint64_t row = sizeof(lw__row_segments) + sizeof(uint64_t) + (shape->digests ? 32 : 0) +
-                   4 * sizeof(lw_segment);
+    uint64_t row =
+        sizeof(lw__row_segments) + sizeof(uint64_t) + LW__SHA256_BYTES + 4 * sizeof(lw_segment);
     return cells(shape) * (3 * shape->token_bytes + 2) + shape->rows * row;
 }
 

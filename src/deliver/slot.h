@@ -75,6 +75,7 @@ struct lw_batch {
     uint64_t first_row; /* number of row 0 of the slot in its step */
 };
 
+/* For the budget. Row digests count even when off: the minimum then holds for who turns them on. */
 uint64_t lw__slot_bytes(const lw__slot_shape *shape);
 lw_status lw__shelf_create(const lw__slot_shape *shape, size_t slot_count, lw__shelf **out,
                            lw_error *err);

@@ -84,10 +84,15 @@ static lw__outcome next_part(lw__stream *stream, lw_error *err)
     return begin_part(stream, part, err) == LW_OK ? LW__DRAWN : LW__HAS_FAILED;
 }
 
-/* Input tokens of an entry, after pack.overflow; *token_count is cut with it. */
-static uint64_t length_of(const lw__settings *settings, const lw__entry *entry, size_t *token_count)
+/* Tokens of a document that are no inputs: with the document shift its last is a label only. */
+static uint64_t tokens_lost(const lw__settings *settings)
 {
-    uint64_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
+    return settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
+}
+
+uint64_t lw__draw_length(const lw__settings *settings, const lw__entry *entry, size_t *token_count)
+{
+    uint64_t lost = tokens_lost(settings);
     *token_count = entry->token_count;
     if (*token_count <= lost) {
         return 0;
@@ -132,7 +137,7 @@ static lw_status meet_bad_record(lw__lane *lane, lw__stream *stream, const lw__e
 static void count_passed(lw__lane *lane, const lw__entry *entry)
 {
     const lw__settings *settings = lane->engine->settings;
-    uint64_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
+    uint64_t lost = tokens_lost(settings);
     if (entry->dropped) {
         lane->dropped++;
     } else if (entry->token_count <= lost) {
@@ -162,7 +167,7 @@ static lw__outcome show(lw__lane *lane, lw__stream *stream, uint64_t *length, lw
                 return LW__HAS_FAILED;
             }
         } else {
-            *length = entry->dropped ? 0 : length_of(settings, entry, &token_count);
+            *length = entry->dropped ? 0 : lw__draw_length(settings, entry, &token_count);
             if (*length > 0) {
                 stream->barren = 0;
                 return LW__DRAWN;
@@ -212,7 +217,7 @@ static void fill_document(const lw__lane *lane, lw__stream *stream, lw__doc *doc
 {
     const lw__part *part = stream->now;
     const lw__entry *entry = &part->entries[stream->position.index];
-    doc->length = length_of(lane->engine->settings, entry, &doc->token_count);
+    doc->length = lw__draw_length(lane->engine->settings, entry, &doc->token_count);
     doc->tokens = part->ids + entry->offset;
     doc->j = part->j;
     doc->place = (lw_segment){.source = stream->source,

@@ -10,7 +10,7 @@
 /* Parts a stream reads ahead at least: one to draw from and one to come. */
 #define LEAST_DEPTH 2u
 /* The tokenizer's tables and an encoder's scratch, roughly; see docs/memory.md. */
-#define ENCODER_BYTES (12u << 20)
+#define ENCODER_BYTES (15u << 20)
 
 size_t lw__engine_threads(const lw__settings *settings)
 {

@@ -87,6 +87,8 @@ typedef enum lw__outcome { LW__DRAWN, LW__MUST_WAIT, LW__HAS_ENDED, LW__HAS_FAIL
 
 /* draw.c: draws one document and pushes it down the chain. Lane thread. */
 lw__outcome lw__lane_draw(lw__lane *lane, lw_error *err);
+/* Input tokens of an entry, after pack.overflow; *token_count, its tokens, is cut with it. */
+uint64_t lw__draw_length(const lw__settings *settings, const lw__entry *entry, size_t *token_count);
 
 /* marker.c: the lane's present state as a marker; and back. */
 lw_status lw__marker_save(const lw__lane *lane, uint64_t row, lw__marker **out, lw_error *err);

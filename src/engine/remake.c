@@ -114,20 +114,6 @@ static const lw__entry *find_entry(const lw__part *part, uint64_t document)
     return NULL;
 }
 
-/* The token list after truncation, as the lane saw it when it drew the document. */
-static size_t token_count_of(const lw__settings *settings, const lw__entry *entry)
-{
-    size_t lost = settings->shift == LW__SHIFT_DOCUMENT ? 1 : 0;
-    size_t most = (size_t)settings->context + lost;
-    bool cut = settings->overflow == LW__OVERFLOW_TRUNCATE && entry->token_count > most;
-    return cut ? most : entry->token_count;
-}
-
-static uint64_t length_of(const lw__settings *settings, size_t token_count)
-{
-    return token_count - (settings->shift == LW__SHIFT_DOCUMENT && token_count > 0 ? 1 : 0);
-}
-
 static int32_t *copy_tokens(const int32_t *tokens, size_t count)
 {
     int32_t *copy = lw__alloc_array(count + 1, sizeof *copy);
@@ -138,11 +124,12 @@ static int32_t *copy_tokens(const int32_t *tokens, size_t count)
 }
 
 static lw_status fill_document(const lw__part *part, const lw__entry *entry, need *one,
-                               size_t token_count, lw_error *err)
+                               lw_error *err)
 {
     lw__doc *doc = one->doc;
-    if (doc->token_count != token_count ||
-        doc->length != length_of(part->stream->engine->settings, token_count)) {
+    size_t token_count;
+    uint64_t length = lw__draw_length(part->stream->engine->settings, entry, &token_count);
+    if (doc->token_count != token_count || doc->length != length) {
         return fail_changed(part, one, err);
     }
     doc->place.epoch = part->place.epoch;
@@ -153,13 +140,12 @@ static lw_status fill_document(const lw__part *part, const lw__entry *entry, nee
                             : lw__fail_nomem(err, token_count * sizeof(int32_t), "a document");
 }
 
-static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *one,
-                            size_t token_count, lw_error *err)
+static lw_status fill_piece(const lw__part *part, const lw__entry *entry, need *one, lw_error *err)
 {
-    const lw__settings *settings = part->stream->engine->settings;
     lw__piece *piece = one->piece;
     lw_segment *segment = &piece->segment;
-    uint64_t length = length_of(settings, token_count);
+    size_t token_count;
+    uint64_t length = lw__draw_length(part->stream->engine->settings, entry, &token_count);
     if (piece->whole) {
         segment->count = length;
     }
@@ -183,9 +169,8 @@ static lw_status fill(const lw__part *part, need *one, lw_error *err)
     if (entry == NULL) {
         return fail_changed(part, one, err);
     }
-    size_t token_count = token_count_of(part->stream->engine->settings, entry);
-    return one->doc != NULL ? fill_document(part, entry, one, token_count, err)
-                            : fill_piece(part, entry, one, token_count, err);
+    return one->doc != NULL ? fill_document(part, entry, one, err)
+                            : fill_piece(part, entry, one, err);
 }
 
 /* ---- going through the parts ---------------------------------------------------------------- */

@@ -36,6 +36,8 @@ struct lw__cursor {
     bool has_begin;      /* begin is known; if not, bytes before the part are of no use */
     bool has_mark;       /* the shard's first line is still to come: drop a byte order mark */
     bool at_shard_end;
+    lw_status status; /* of the decoder; a failure stays */
+    lw_error failure;
     lw__text carry; /* decoded bytes [carry.at, decoded) between two reads */
 };
 
@@ -85,13 +87,26 @@ static uint64_t limit_of(const lw__cursor *cursor, uint64_t hi)
     return block_end < hi ? block_end : hi;
 }
 
+/* A failure is met by who needs the bytes behind it: what was decoded before it comes first. */
+static lw_status fail_again(const lw__cursor *cursor, lw_error *err)
+{
+    if (cursor->status < 0 && err != NULL) {
+        *err = cursor->failure;
+    }
+    return cursor->status;
+}
+
 /* Appends up to `wanted` decoded bytes to the text. */
 static lw_status fill(lw__cursor *cursor, lw__text *text, size_t wanted, lw_error *err)
 {
     size_t count = 0;
+    LW__TRY(fail_again(cursor, err));
     LW__TRY(reserve(text, wanted, err));
-    LW__TRY(cursor->decoder->type->read(cursor->decoder, text->data + text->count, wanted, &count,
-                                        err));
+    cursor->status = cursor->decoder->type->read(cursor->decoder, text->data + text->count, wanted,
+                                                 &count, &cursor->failure);
+    if (count == 0) {
+        LW__TRY(fail_again(cursor, err));
+    }
     text->count += count;
     cursor->decoded += count;
     cursor->at_shard_end = count == 0;

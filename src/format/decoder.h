@@ -41,7 +41,10 @@ typedef struct lw__decoder_type {
     lw_status (*cut)(const char *path, uint64_t shard_bytes, uint64_t block_bytes,
                      lw__blocks *blocks, lw_error *err);
     lw_status (*open)(const lw__span *span, lw__decoder **out, lw_error *err);
-    /* Gives the next bytes, past the block's end too. *count is 0 only at the shard's end. */
+    /*
+     * Gives the next bytes, past the block's end too. *count is 0 only at the shard's end. After a
+     * failure *count tells the bytes before it, and the decoder can only be closed.
+     */
     lw_status (*read)(lw__decoder *decoder, unsigned char *out, size_t room, size_t *count,
                       lw_error *err);
     void (*close)(lw__decoder *decoder);

@@ -92,15 +92,10 @@ static lw_status inflate_some(gzip_decoder *decoder, lw_error *err)
     return LW_OK;
 }
 
-static lw_status gzip_read(lw__decoder *base, unsigned char *out, size_t room, size_t *count,
-                           lw_error *err)
+/* Until the room is full or the shard ends. */
+static lw_status inflate_all(gzip_decoder *decoder, lw_error *err)
 {
-    gzip_decoder *decoder = (gzip_decoder *)base;
-    z_stream *stream = &decoder->stream;
-    uInt wanted = room < UINT32_MAX ? (uInt)room : UINT32_MAX;
-    stream->next_out = out;
-    stream->avail_out = wanted;
-    while (stream->avail_out > 0) {
+    while (decoder->stream.avail_out > 0) {
         LW__TRY(lw__input_fill(&decoder->input, err));
         bool at_end = decoder->input.at == decoder->input.count;
         if (at_end && decoder->in_member) {
@@ -114,12 +109,24 @@ static lw_status gzip_read(lw__decoder *base, unsigned char *out, size_t room, s
         }
         LW__TRY(inflate_some(decoder, err));
     }
+    return LW_OK;
+}
+
+static lw_status gzip_read(lw__decoder *base, unsigned char *out, size_t room, size_t *count,
+                           lw_error *err)
+{
+    gzip_decoder *decoder = (gzip_decoder *)base;
+    z_stream *stream = &decoder->stream;
+    uInt wanted = room < UINT32_MAX ? (uInt)room : UINT32_MAX;
+    stream->next_out = out;
+    stream->avail_out = wanted;
+    lw_status status = inflate_all(decoder, err);
     *count = wanted - stream->avail_out;
     decoder->decoded += *count;
-    if (*count == 0) {
+    if (status == LW_OK && *count == 0) {
         base->block_end = decoder->decoded;
     }
-    return LW_OK;
+    return status;
 }
 
 static void gzip_close(lw__decoder *base)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines into documents. A line is checked as a whole: it is UTF-8, it is one JSON object and
- * nothing else. Of its values only the text is decoded, in place. With a key given twice the last
- * one counts. A fault never ends the part: it becomes the record's item.
+ * nothing else. Of its values only the text is decoded, down to the text before it. With a key given
+ * twice the last one counts. A fault never ends the part: it becomes the record's item.
  */
 #include "format/jsonl.h"
 
@@ -129,7 +129,7 @@ static const char *is_instead(lw__json_type type)
 /*
  * Of equal keys only the last counts, so what is wrong with a value is a finding, not yet a fault.
  */
-static void take_value(lw__json *json, bool replace, finding *out)
+static void take_value(lw__json *json, bool replace, unsigned char *to, finding *out)
 {
     lw__json_type type = lw__json_peek(json);
     *out = (finding){.found = is_instead(type), .expected = a_string, .at = json->at};
@@ -138,7 +138,7 @@ static void take_value(lw__json *json, bool replace, finding *out)
         return;
     }
     json->replaced_at = NULL;
-    lw_str text = lw__json_string(json);
+    lw_str text = lw__json_string_down(json, to);
     if (json->replaced_at == NULL || replace) {
         out->text = text;
     } else {
@@ -156,7 +156,8 @@ static bool is_key(lw_str key, const lw__jsonl_key *wanted)
  * Walks the line's object down the path of keys. `depth` is the level of the open object; on a
  * matching key the walk goes down, at the end of an object up again.
  */
-static void find_field(const lw__jsonl_options *options, lw__json *json, finding *out)
+static void find_field(const lw__jsonl_options *options, lw__json *json, unsigned char *to,
+                       finding *out)
 {
     bool replace = options->bad_policy == LW__BAD_REPLACE;
     size_t last = options->key_count - 1;
@@ -177,7 +178,7 @@ static void find_field(const lw__jsonl_options *options, lw__json *json, finding
         if (!is_key(lw__json_key(json), &options->keys[depth])) {
             lw__json_skip(json);
         } else if (depth == last) {
-            take_value(json, replace, out);
+            take_value(json, replace, to, out);
         } else {
             *out = missing;
             if (lw__json_peek(json) != LW__JSON_OBJECT) {
@@ -213,19 +214,23 @@ static lw_status put_fault(lw__documents *documents, const char *found, const ch
     return LW_OK;
 }
 
-/*
- * Parses one line. `origin` is what turns a place in the line into an offset in the block; a line
- * that was repaired has moved, and is named by its start.
- */
-static lw_status parse_line(const lw__jsonl_options *options, unsigned char *line, size_t count,
-                            uint64_t line_at, bool repaired, lw__documents *documents,
-                            lw__document *out, lw_error *err)
+/* A line to parse; a line that was repaired has moved, and is named by its start. */
+typedef struct line_view {
+    unsigned char *data;
+    size_t count;
+    uint64_t at; /* in the block */
+    bool is_repaired;
+    unsigned char *to; /* where its text goes: what is left of the lines before it is of no use */
+} line_view;
+
+static lw_status parse_line(const lw__jsonl_options *options, const line_view *line,
+                            lw__documents *documents, lw__document *out, lw_error *err)
 {
     lw__json json;
     finding field;
-    lw__json_open(&json, line, count);
+    lw__json_open(&json, line->data, line->count);
     json.replace_surrogates = true; /* outside the text they are nobody's concern */
-    find_field(options, &json, &field);
+    find_field(options, &json, line->to, &field);
     lw__json_finish(&json);
     *out = (lw__document){field.text.data, field.text.bytes, NULL};
     if (json.fault == NULL && field.text.data != NULL) {
@@ -233,7 +238,7 @@ static lw_status parse_line(const lw__jsonl_options *options, unsigned char *lin
     }
     *out = (lw__document){NULL, 0, NULL};
     const unsigned char *at = json.fault != NULL ? json.at : field.at;
-    uint64_t offset = line_at + (repaired ? 0 : (uint64_t)(at - line));
+    uint64_t offset = line->at + (line->is_repaired ? 0 : (uint64_t)(at - line->data));
     return json.fault != NULL
                ? put_fault(documents, json.fault, NULL, offset, &out->fault, err)
                : put_fault(documents, field.found, field.expected, offset, &out->fault, err);
@@ -271,24 +276,24 @@ static lw_status reserve_repairs(lw__documents *documents, repairs *state, size_
     return LW_OK;
 }
 
+/* Parses a line whose byte `bad` is not UTF-8. */
 static lw_status parse_ill_formed(const lw__jsonl_options *options, const lw__text *text,
-                                  unsigned char *line, size_t count, size_t bad,
-                                  lw__documents *documents, repairs *state, lw__document *out,
-                                  lw_error *err)
+                                  const line_view *line, size_t bad, lw__documents *documents,
+                                  repairs *state, lw__document *out, lw_error *err)
 {
-    uint64_t line_at = text->at + (uint64_t)(line - text->data);
     if (options->bad_policy != LW__BAD_REPLACE) {
         *out = (lw__document){NULL, 0, NULL};
-        return put_fault(documents, "ill-formed UTF-8", "UTF-8", line_at + bad, &out->fault, err);
+        return put_fault(documents, "ill-formed UTF-8", "UTF-8", line->at + bad, &out->fault, err);
     }
     if (!state->has_room) {
-        size_t rest = text->count - (size_t)(line - text->data);
+        size_t rest = text->count - (size_t)(line->data - text->data);
         LW__TRY(reserve_repairs(documents, state, rest, err));
     }
     unsigned char *copy = (unsigned char *)documents->repairs + state->used;
-    size_t copy_count = lw__utf8_repair(line, count, copy);
-    state->used += copy_count;
-    return parse_line(options, copy, copy_count, line_at, true, documents, out, err);
+    size_t count = lw__utf8_repair(line->data, line->count, copy);
+    state->used += count;
+    line_view repaired = {copy, count, line->at, true, copy};
+    return parse_line(options, &repaired, documents, out, err);
 }
 
 static lw_status reserve_item(lw__documents *documents, lw_error *err)
@@ -323,28 +328,44 @@ static size_t line_bytes(const unsigned char *p, const unsigned char *end)
     return (size_t)((newline != NULL ? newline : end) - p);
 }
 
+/*
+ * The first place from `line` on that is not UTF-8; `known` is the last that was found. A newline
+ * ends what is ill-formed, so that lines need no check each: the faults found are those of lines.
+ */
+static const unsigned char *next_fault(const unsigned char *line, const unsigned char *end,
+                                       const unsigned char *known)
+{
+    return known >= line ? known : line + lw__utf8_check(line, (size_t)(end - line));
+}
+
 lw_status lw__jsonl_parse(const lw__jsonl_options *options, lw__text *text,
                           lw__documents *documents, lw_error *err)
 {
     repairs state = {0};
     documents->count = 0;
     documents->fault_count = 0;
-    unsigned char *end = text->count > 0 ? text->data + text->count : NULL;
-    size_t count = 0;
-    for (unsigned char *line = text->count > 0 ? text->data : NULL; line < end;
-         line += count + (line + count < end)) {
-        count = line_bytes(line, end);
-        if (is_blank(line, count)) {
+    if (text->count == 0) {
+        return LW_OK;
+    }
+    const unsigned char *end = text->data + text->count;
+    const unsigned char *fault = text->data + lw__utf8_check(text->data, text->count);
+    line_view line = {.data = text->data, .to = text->data};
+    for (; line.data < end; line.data += line.count + (line.data + line.count < end)) {
+        line.count = line_bytes(line.data, end);
+        if (is_blank(line.data, line.count)) {
             continue;
         }
         LW__TRY(reserve_item(documents, err));
         lw__document *out = &documents->items[documents->count];
-        size_t good = lw__utf8_check(line, count);
-        uint64_t line_at = text->at + (uint64_t)(line - text->data);
-        LW__TRY(
-            good == count
-                ? parse_line(options, line, count, line_at, false, documents, out, err)
-                : parse_ill_formed(options, text, line, count, good, documents, &state, out, err));
+        line.at = text->at + (uint64_t)(line.data - text->data);
+        fault = next_fault(line.data, end, fault);
+        if (fault < line.data + line.count) {
+            size_t bad = (size_t)(fault - line.data);
+            LW__TRY(parse_ill_formed(options, text, &line, bad, documents, &state, out, err));
+        } else {
+            LW__TRY(parse_line(options, &line, documents, out, err));
+            line.to += out->bytes;
+        }
         documents->count++;
     }
     return LW_OK;

@@ -95,32 +95,40 @@ static void note_end(zstd_decoder *decoder, size_t given)
     }
 }
 
+/* Until the room is full, the shard ends, or the end of the block is found. */
+static lw_status decode_all(zstd_decoder *decoder, ZSTD_outBuffer *buffer, lw_error *err)
+{
+    lw__decoder *base = &decoder->base;
+    while (buffer->pos < buffer->size) {
+        LW__TRY(lw__input_fill(&decoder->input, err));
+        bool at_end = decoder->input.at == decoder->input.count;
+        if (at_end && !decoder->in_frame) {
+            break;
+        }
+        size_t before = buffer->pos;
+        LW__TRY(decode_some(decoder, buffer, err));
+        if (at_end && decoder->in_frame && buffer->pos == before) {
+            return fail_frame(decoder, "the shard ends inside it", err);
+        }
+        bool was_known = base->block_end != LW__END_UNKNOWN;
+        note_end(decoder, buffer->pos);
+        if (!was_known && base->block_end != LW__END_UNKNOWN && buffer->pos > 0) {
+            break; /* the caller may need nothing of the next block */
+        }
+    }
+    return LW_OK;
+}
+
 static lw_status zstd_read(lw__decoder *base, unsigned char *out, size_t room, size_t *count,
                            lw_error *err)
 {
     zstd_decoder *decoder = (zstd_decoder *)base;
     ZSTD_outBuffer buffer = {.size = room};
     buffer.dst = out;
-    while (buffer.pos < buffer.size) {
-        LW__TRY(lw__input_fill(&decoder->input, err));
-        bool at_end = decoder->input.at == decoder->input.count;
-        if (at_end && !decoder->in_frame) {
-            break;
-        }
-        size_t before = buffer.pos;
-        LW__TRY(decode_some(decoder, &buffer, err));
-        if (at_end && decoder->in_frame && buffer.pos == before) {
-            return fail_frame(decoder, "the shard ends inside it", err);
-        }
-        bool was_known = base->block_end != LW__END_UNKNOWN;
-        note_end(decoder, buffer.pos);
-        if (!was_known && base->block_end != LW__END_UNKNOWN && buffer.pos > 0) {
-            break; /* the caller may need nothing of the next block */
-        }
-    }
+    lw_status status = decode_all(decoder, &buffer, err);
     *count = buffer.pos;
     decoder->decoded += buffer.pos;
-    return LW_OK;
+    return status;
 }
 
 static void zstd_close(lw__decoder *base)

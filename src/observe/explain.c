@@ -77,10 +77,23 @@ static void put_ranks(const lw__settings *s, uint64_t world, lw__bytes *out)
     }
 }
 
-static void put_memory(const lw__engine_options *options, lw__bytes *out)
+/* The first rank that runs the most lanes: no other needs more memory. */
+static uint64_t widest_rank(const lw__settings *s, uint64_t world)
+{
+    uint64_t widest = 0;
+    uint64_t most = 0;
+    for (uint64_t rank = 0; rank < world; rank++) {
+        uint64_t lanes = lw__topology_of(s->global_batch, s->lanes, rank, world).lane_count;
+        widest = lanes > most ? rank : widest;
+        most = lanes > most ? lanes : most;
+    }
+    return widest;
+}
+
+static void put_memory(const lw__engine_options *options, uint64_t rank, lw__bytes *out)
 {
     lw__memory_plan plan = lw__engine_memory(options);
-    lw__bytes_printf(out, "\n%-28s %16s\n", "memory of rank 0", "bytes");
+    lw__bytes_printf(out, "\nmemory of rank %-13llu %16s\n", (big)rank, "bytes");
     lw__bytes_printf(out, "%-28s %16llu  %llu steps in flight\n", "slots", (big)plan.slots,
                      (big)options->slot_count);
     lw__bytes_printf(out, "%-28s %16llu  packer, shuffle, rows on their way\n", "rows",
@@ -94,12 +107,26 @@ static void put_memory(const lw__engine_options *options, lw__bytes *out)
                      (big)options->settings->memory_bytes);
 }
 
+/* The terms above are what a refusal sends people here for, so the plan goes on, with its line. */
+static void put_refusal(const lw__engine_options *options, lw__bytes *out)
+{
+    lw_error err;
+    if (lw__engine_check_budget(options, &err) < 0) {
+        lw__bytes_printf(out, "error: %s\n", err.message);
+    }
+}
+
 void lw__explain(const lw__engine_options *options, uint64_t world, lw__bytes *out)
 {
-    put_shape(options->settings, &options->topology, world, out);
+    const lw__settings *s = options->settings;
+    uint64_t rank = widest_rank(s, world);
+    lw__engine_options widest = *options;
+    widest.topology = lw__topology_of(s->global_batch, s->lanes, rank, world);
+    put_shape(s, &options->topology, world, out);
     put_sources(options, out);
-    put_ranks(options->settings, world, out);
-    put_memory(options, out);
+    put_ranks(s, world, out);
+    put_memory(&widest, rank, out);
+    put_refusal(&widest, out);
     lw__bytes_printf(out, "\non resume world, rank and everything under runtime and cache may "
                           "change; the rest, and the "
                           "files of the sources, may not\n");

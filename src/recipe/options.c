@@ -31,8 +31,6 @@ static const char *const dtype_names[] = {"int32", "int64", NULL};
 static const char *const device_names[] = {"cpu", NULL};
 static const char *const format_names[] = {"jsonl", NULL};
 static const char *const tokenizer_names[] = {"bytes", NULL};
-static const char *const pattern_names[] = {"gpt2",   "cl100k", "o200k",   "llama3",
-                                            "llama4", "qwen",   "qwen3_6", NULL};
 
 #define IN(field)        .stored = true, .offset = offsetof(lw__settings, field)
 #define IN_SOURCE(field) .stored = true, .offset = offsetof(lw__source_settings, field)
@@ -71,9 +69,9 @@ static const lw__option table[] = {
              "content takes part in the fingerprint."},
     {"tokenizer.name", LW__OPTION_NAME, LW__STREAM, "null", .names = tokenizer_names,
      IN(tokenizer_name), .text = "A tokenizer without a file. `bytes`: one token a byte."},
-    {"tokenizer.pattern", LW__OPTION_NAME, LW__STREAM, "null", .names = pattern_names,
-     IN(tokenizer_pattern),
-     .text = "How text is split into words, for ranks in `.tiktoken` form; only with `path`."},
+    {"tokenizer.pattern", LW__OPTION_TEXT_OR_NULL, LW__STREAM, "null", IN(tokenizer_pattern),
+     .text = "How text is split into words, for ranks in `.tiktoken` form: gpt2, cl100k, o200k, "
+             "llama3, llama4, qwen, qwen3_6, or a regex. Only with `path`."},
     {"tokenizer.bos", LW__OPTION_BOOL_OR_TEXT, LW__STREAM, "false", IN(tokenizer_bos),
      .text = "Begins every document with a token: the vocabulary's own, or the one named."},
     {"tokenizer.eos", LW__OPTION_BOOL_OR_TEXT, LW__STREAM, "false", IN(tokenizer_eos),

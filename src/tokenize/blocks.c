@@ -32,6 +32,15 @@ size_t lw__blocks_forms(lw__blocks_form forms[static 3])
     return count;
 }
 
+#elif defined(__aarch64__)
+
+size_t lw__blocks_forms(lw__blocks_form forms[static 3])
+{
+    forms[0] = (lw__blocks_form){.name = "neon", .walk = lw__blocks_neon};
+    forms[1] = (lw__blocks_form){.name = "portable", .walk = lw__blocks_portable};
+    return 2;
+}
+
 #else
 
 size_t lw__blocks_forms(lw__blocks_form forms[static 3])

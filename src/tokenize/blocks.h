@@ -9,8 +9,8 @@
  * expression does not cover (a piece longer than a block, text that is not UTF-8) goes to
  * lw__split, and so the pieces are always those of lw__split.
  *
- *   blocks_gpt2.h, blocks_cl100k.h   the expressions
- *   blocks_walk.h                    the walk from block to block
+ *   blocks_gpt2.h, blocks_cl100k.h, blocks_o200k.h, blocks_deepseek.h   the expressions
+ *   blocks_walk.h, blocks_wide.h     the walk from block to block; characters that are not ASCII
  *   cls_*.c                          masks of a block, and the walk, for one kind of processor
  */
 #ifndef LW__TOKENIZE_BLOCKS_H
@@ -32,8 +32,9 @@
 typedef size_t lw__blocks_walk(const lw__split_rules *rules, const unsigned char *text,
                                size_t bytes, uint32_t *ends, size_t room);
 
-/* One for every processor; the others only where lw__blocks_runs says so. */
+/* One for every processor; the others only where lw__blocks_forms says so. */
 lw__blocks_walk lw__blocks_portable;
+lw__blocks_walk lw__blocks_neon;
 lw__blocks_walk lw__blocks_avx2;
 lw__blocks_walk lw__blocks_avx512;
 

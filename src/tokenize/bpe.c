@@ -2,10 +2,10 @@
 /*
  * Merging. A piece of up to 16 bytes keeps the ranks of its pairs in places that never move, and
  * a bit for each symbol that is still there; one of up to 32 keeps its symbols and ranks in
- * arrays. Both look for the least. A longer one keeps its pairs in a heap and its symbols in a
+ * arrays. Both look for the least. A longer one keeps its pairs in a queue and its symbols in a
  * linked list.
  *
- * A heap entry goes stale when one of its two symbols is merged away. It is told by its rank:
+ * A queued pair goes stale when one of its two symbols is merged away. It is told by its rank:
  * every node knows the rank that its pair has now.
  */
 #include <string.h>
@@ -13,18 +13,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/bpe_pairs.h"
+#include "tokenize/bpe_queue.h"
 
 #define PACKED_PIECE  16               /* symbols that are looked at all at once */
 #define PACKED_BITS   4                /* of a place among them, below the rank */
 #define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
 #define NOWHERE       UINT32_MAX       /* no node */
-#define HEAP_WIDTH    4                /* children of a heap node */
-#define LONGEST_PIECE (UINT32_MAX - 1) /* node indexes are 32 bits wide */
+#define LONGEST_PIECE (UINT32_MAX / 2) /* links of its pairs are counted in 32 bits */
 
 void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
 {
     lw__free(scratch->nodes);
-    lw__free(scratch->heap);
+    lw__free(scratch->queue.items);
+    lw__free(scratch->queue.links);
     memset(scratch, 0, sizeof *scratch);
 }
 
@@ -139,58 +140,27 @@ static size_t encode_short(const lw__bpe *bpe, const unsigned char *piece, size_
     return count;
 }
 
-/* Four children to a node: half the levels of a binary heap, and they share a line of the cache. */
-static size_t least_child(const uint64_t *heap, size_t count, size_t at)
+/* Each merge takes one pair out and puts at most two in, so twice the symbols are enough. */
+static lw_status queue_reserve(lw__bpe_queue *queue, size_t pairs, lw_error *err)
 {
-    size_t child = at * HEAP_WIDTH + 1;
-    size_t end = child + HEAP_WIDTH < count ? child + HEAP_WIDTH : count;
-    size_t least = child;
-    for (child++; child < end; child++) {
-        least = heap[child] < heap[least] ? child : least;
+    if (pairs <= queue->capacity) {
+        return LW_OK;
     }
-    return least;
-}
-
-static void sift_down(uint64_t *heap, size_t count, size_t at)
-{
-    uint64_t item = heap[at];
-    for (;;) {
-        size_t child = least_child(heap, count, at);
-        if (child >= count || item <= heap[child]) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
+    lw__queue_item *items = lw__resize_array(queue->items, pairs, sizeof *items);
+    if (items != NULL) {
+        queue->items = items;
     }
-    heap[at] = item;
-}
-
-static void heap_push(uint64_t *heap, size_t *count, uint64_t item)
-{
-    size_t at = (*count)++;
-    while (at > 0 && heap[(at - 1) / HEAP_WIDTH] > item) {
-        heap[at] = heap[(at - 1) / HEAP_WIDTH];
-        at = (at - 1) / HEAP_WIDTH;
+    lw__queue_link_to *links = lw__resize_array(queue->links, pairs, sizeof *links);
+    if (links != NULL) {
+        queue->links = links;
     }
-    heap[at] = item;
-}
-
-static uint64_t heap_pop(uint64_t *heap, size_t *count)
-{
-    uint64_t top = heap[0];
-    heap[0] = heap[--*count];
-    if (*count > 0) {
-        sift_down(heap, *count, 0);
+    if (items == NULL || links == NULL) {
+        return lw__fail_nomem(err, pairs * sizeof *items, "a long piece");
     }
-    return top;
+    queue->capacity = pairs;
+    return LW_OK;
 }
 
-static uint64_t entry_of(const lw__node *nodes, uint32_t at)
-{
-    return (uint64_t)nodes[at].rank << 32 | at;
-}
-
-/* Each merge takes one entry out and puts at most two in, so twice the symbols are enough. */
 static lw_status scratch_reserve(lw__bpe_scratch *scratch, size_t bytes, lw_error *err)
 {
     if (bytes > scratch->node_capacity) {
@@ -201,57 +171,44 @@ static lw_status scratch_reserve(lw__bpe_scratch *scratch, size_t bytes, lw_erro
         scratch->nodes = nodes;
         scratch->node_capacity = bytes;
     }
-    if (bytes * 2 > scratch->heap_capacity) {
-        uint64_t *heap = lw__resize_array(scratch->heap, bytes * 2, sizeof *heap);
-        if (heap == NULL) {
-            return lw__fail_nomem(err, bytes * 2 * sizeof *heap, "a long piece");
-        }
-        scratch->heap = heap;
-        scratch->heap_capacity = bytes * 2;
-    }
-    return LW_OK;
+    return queue_reserve(&scratch->queue, bytes * 2, err);
 }
 
-static size_t heap_fill(const lw__bpe *bpe, lw__node *nodes, size_t count, uint64_t *heap)
+/* Queues the pair that starts at a node when it has a rank. */
+static inline void pair_put(lw__node *nodes, uint32_t at, uint32_t rank, lw__bpe_queue *queue)
 {
-    size_t heap_count = 0;
-    for (size_t i = 0; i + 1 < count; i++) {
-        nodes[i].rank = lw__pair_rank(bpe, nodes[i].id, nodes[i + 1].id);
-        if (nodes[i].rank != LW__RANK_NONE) {
-            heap[heap_count++] = entry_of(nodes, (uint32_t)i);
-        }
+    nodes[at].rank = rank;
+    if (rank != LW__RANK_NONE) {
+        lw__queue_push(queue, rank, at);
     }
-    for (size_t i = heap_count / HEAP_WIDTH + (heap_count > 0); i-- > 0;) {
-        sift_down(heap, heap_count, i);
-    }
-    return heap_count;
 }
 
-static void nodes_fill(const lw__bpe *bpe, lw__node *nodes, const unsigned char *piece,
+/* A symbol for each byte, and their pairs; all in one go, as a piece may be larger than a cache. */
+static void nodes_fill(const lw__bpe *bpe, lw__bpe_scratch *scratch, const unsigned char *piece,
                        size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    lw__node *nodes = scratch->nodes;
+    lw__queue_start(&scratch->queue);
+    for (uint32_t i = 0; i < count; i++) {
+        bool last = i + 1 == count;
         nodes[i].id = (uint32_t)bpe->byte_ids[piece[i]];
-        nodes[i].previous = i == 0 ? NOWHERE : (uint32_t)(i - 1);
-        nodes[i].next = i + 1 == count ? NOWHERE : (uint32_t)(i + 1);
-        nodes[i].rank = LW__RANK_NONE;
+        nodes[i].previous = i == 0 ? NOWHERE : i - 1;
+        nodes[i].next = last ? NOWHERE : i + 1;
+        pair_put(nodes, i, last ? LW__RANK_NONE : lw__pair_byte_rank(bpe, piece + i),
+                 &scratch->queue);
     }
 }
 
-/* Looks the pair that starts at a node up again, and enters it when it has a rank. */
-static void pair_renew(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t *heap,
-                       size_t *heap_count)
+static inline void pair_renew(const lw__bpe *bpe, lw__node *nodes, uint32_t at,
+                              lw__bpe_queue *queue)
 {
     uint32_t next = nodes[at].next;
-    nodes[at].rank =
-        next == NOWHERE ? LW__RANK_NONE : lw__pair_rank(bpe, nodes[at].id, nodes[next].id);
-    if (nodes[at].rank != LW__RANK_NONE) {
-        heap_push(heap, heap_count, entry_of(nodes, at));
-    }
+    pair_put(nodes, at,
+             next == NOWHERE ? LW__RANK_NONE : lw__pair_rank(bpe, nodes[at].id, nodes[next].id),
+             queue);
 }
 
-static void merge_at(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t *heap,
-                     size_t *heap_count)
+static void merge_at(const lw__bpe *bpe, lw__node *nodes, uint32_t at, lw__bpe_queue *queue)
 {
     uint32_t gone = nodes[at].next;
     nodes[at].id = (uint32_t)bpe->ids[nodes[at].rank];
@@ -261,23 +218,22 @@ static void merge_at(const lw__bpe *bpe, lw__node *nodes, uint32_t at, uint64_t 
         nodes[nodes[at].next].previous = at;
     }
     if (nodes[at].previous != NOWHERE) {
-        pair_renew(bpe, nodes, nodes[at].previous, heap, heap_count);
+        pair_renew(bpe, nodes, nodes[at].previous, queue);
     }
-    pair_renew(bpe, nodes, at, heap, heap_count);
+    pair_renew(bpe, nodes, at, queue);
 }
 
 static size_t encode_long(const lw__bpe *bpe, lw__bpe_scratch *scratch, const unsigned char *piece,
                           size_t bytes, int32_t *ids)
 {
     lw__node *nodes = scratch->nodes;
-    uint64_t *heap = scratch->heap;
-    nodes_fill(bpe, nodes, piece, bytes);
-    size_t heap_count = heap_fill(bpe, nodes, bytes, heap);
-    while (heap_count > 0) {
-        uint64_t entry = heap_pop(heap, &heap_count);
-        uint32_t at = (uint32_t)entry;
-        if (nodes[at].rank != LW__RANK_NONE && entry_of(nodes, at) == entry) {
-            merge_at(bpe, nodes, at, heap, &heap_count);
+    lw__bpe_queue *queue = &scratch->queue;
+    uint64_t key = 0;
+    nodes_fill(bpe, scratch, piece, bytes);
+    while (lw__queue_pop(queue, &key)) {
+        uint32_t at = (uint32_t)key;
+        if (nodes[at].rank != LW__RANK_NONE && lw__queue_key(nodes[at].rank, at) == key) {
+            merge_at(bpe, nodes, at, queue);
         }
     }
     size_t count = 0;

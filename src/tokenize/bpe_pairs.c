@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
 
 #define FIRST_SLOTS  1024                /* of a new table */
 #define RANK_LIMIT   ((uint32_t)1 << 28) /* a rank and a place in a short piece fill 32 bits */
@@ -58,9 +57,8 @@ uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
     return slot->key == key ? (uint32_t)slot->rank : LW__RANK_NONE;
 }
 
-static lw_status grow(lw__bpe *bpe, lw_error *err)
+static lw_status grow(lw__bpe *bpe, size_t slot_count, lw_error *err)
 {
-    size_t slot_count = bpe->slot_count == 0 ? FIRST_SLOTS : bpe->slot_count * 2;
     lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
     if (slots == NULL) {
         return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
@@ -75,6 +73,15 @@ static lw_status grow(lw__bpe *bpe, lw_error *err)
     bpe->slots = slots;
     bpe->slot_count = slot_count;
     return LW_OK;
+}
+
+lw_status lw__bpe_reserve(lw__bpe *bpe, size_t count, lw_error *err)
+{
+    size_t slot_count = FIRST_SLOTS;
+    while (slot_count < count * 2) {
+        slot_count *= 2;
+    }
+    return slot_count > bpe->slot_count ? grow(bpe, slot_count, err) : LW_OK;
 }
 
 static lw_status put_id(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
@@ -101,7 +108,7 @@ static lw_status put_id(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
 lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
 {
     if (bpe->count >= bpe->slot_count / 2) {
-        LW__TRY(grow(bpe, err));
+        LW__TRY(lw__bpe_reserve(bpe, bpe->count + 1, err));
     }
     LW__TRY(put_id(bpe, merge, err));
     uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
@@ -117,14 +124,13 @@ static lw_status quick_create(lw__bpe_quick *quick, size_t slot_count, lw_error 
 {
     size_t bytes = slot_count * sizeof *quick->slots + FILTER_WORDS * sizeof *quick->filter +
                    BYTE_PAIRS * sizeof *quick->byte_ranks;
-    void *memory = lw__alloc_zero(bytes + LW__OS_HUGE_BYTES, 1);
+    void *start = NULL;
+    void *memory = lw__alloc_huge(bytes, &start);
     if (memory == NULL) {
-        return lw__fail_nomem(err, bytes + LW__OS_HUGE_BYTES, "merges");
+        return lw__fail_nomem(err, bytes, "merges");
     }
-    size_t past = (size_t)((uintptr_t)memory % LW__OS_HUGE_BYTES);
     quick->memory = memory;
-    quick->slots = (void *)((char *)memory + (LW__OS_HUGE_BYTES - past));
-    lw__os_advise_huge(quick->slots, bytes);
+    quick->slots = start;
     quick->slot_count = slot_count;
     quick->filter = quick->slots + slot_count;
     quick->byte_ranks = (void *)(quick->filter + FILTER_WORDS);

@@ -11,25 +11,43 @@
 
 _Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
+_Static_assert(LW__WIDE_BYTES *LW__PIECES_GROWTH <= LW__LONG_CACHE_KEPT, "ids of an entry fit");
 
 #define PARTS 24 /* of a piece, looked up at a time */
 
+/* How text is cut: by a pattern, or for SentencePiece wherever nothing merges. */
+static void set_rules(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer)
+{
+    bool by_pattern = tokenizer->pieces == NULL;
+    pieces->rules = by_pattern ? &tokenizer->vocab.rules : lw__pieces_rules(tokenizer->pieces);
+    pieces->cuts = by_pattern ? &tokenizer->cuts : lw__pieces_cuts(tokenizer->pieces);
+    pieces->growth = by_pattern ? 1 : lw__pieces_growth(tokenizer->pieces);
+}
+
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
-                                 lw_error *err)
+                                 lw__pieces_scratch *scratch, lw_error *err)
 {
     lw__blocks_form forms[3];
     (void)lw__blocks_forms(forms);
     pieces->tokenizer = tokenizer;
+    pieces->pieces = scratch;
+    set_rules(pieces, tokenizer);
     pieces->walk = forms[0].walk;
+    if (tokenizer->vocab.rules.family == LW__SPLIT_STEPS) {
+        LW__TRY(lw__steps_scratch_create(&pieces->steps, err));
+    }
     LW__TRY(lw__cache_create(&pieces->cache, err));
+    LW__TRY(lw__wide_cache_create(&pieces->wide_cache, err));
     return lw__long_cache_create(&pieces->long_cache, err);
 }
 
 void lw__byte_pieces_reset(lw__byte_pieces *pieces)
 {
     lw__cache_reset(&pieces->cache);
+    lw__wide_cache_reset(&pieces->wide_cache);
     lw__long_cache_reset(&pieces->long_cache);
     lw__bpe_scratch_reset(&pieces->scratch);
+    lw__steps_scratch_reset(&pieces->steps);
 }
 
 /*
@@ -47,6 +65,9 @@ static lw_status merge(lw__byte_pieces *pieces, const unsigned char *text, size_
         *count = 1;
         return LW_OK;
     }
+    if (tokenizer->pieces != NULL) {
+        return lw__pieces_unit(tokenizer->pieces, pieces->pieces, text, bytes, ids, count, err);
+    }
     return lw__bpe_encode(&tokenizer->bpe, &pieces->scratch, text, bytes, ids, count, err);
 }
 
@@ -56,43 +77,128 @@ static unsigned kind_of(const lw__byte_pieces *pieces, bool whole)
     return !whole && pieces->tokenizer->vocab.whole_piece;
 }
 
-/* Puts all four places of the entry, and counts those that are used. */
-static inline int32_t *put_entry(int32_t *out, const lw__cache_entry *entry)
+/* Where an entry of too many ids has them instead: see lw__long_cache_keep. */
+static uint64_t kept_at(const uint32_t *ids)
 {
-    uint32_t first = entry->ids[0];
-    memcpy(out, entry->ids, sizeof entry->ids);
-    out[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
-    return out + (first >> LW__CACHE_ID_BITS);
+    return (uint64_t)ids[2] << 32 | ids[1];
 }
 
-/* Bytes that are not where the cache of short pieces has them first; it is given them when they
- * fit. */
-static lw_status put_merged(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
-                            bool whole, const lw__cache_key *key, int32_t **out, lw_error *err)
+/* The ids of an entry that has not all of them in it; false when they are no longer anywhere. */
+static __attribute__((noinline)) bool put_kept(const lw__byte_pieces *pieces, uint32_t *entry_ids,
+                                               int32_t **out)
 {
-    const lw__cache_entry *entry = lw__cache_find_beside(&pieces->cache, key);
-    if (entry != NULL) {
-        *out = put_entry(*out, entry);
-        return LW_OK;
+    const uint32_t *ids = lw__long_cache_kept(&pieces->long_cache, kept_at(entry_ids));
+    if (ids == NULL) {
+        entry_ids[0] = 0;
+        return false;
     }
-    size_t count = 0;
-    bool may_be_long = bytes > LW__CACHE_IDS && bytes <= LW__LONG_CACHE_BYTES;
-    lw__long_key long_key;
-    if (may_be_long) {
-        long_key = lw__long_cache_key(text, bytes, kind_of(pieces, whole));
-        const uint32_t *ids = lw__long_cache_find(&pieces->long_cache, &long_key, &count);
+    size_t count = entry_ids[0] >> LW__CACHE_ID_BITS;
+    memcpy(*out, ids, count * sizeof *ids);
+    *out += count;
+    return true;
+}
+
+/* Puts all places of the entry, and counts those that are used; false as in put_kept. */
+static inline bool put_ids(const lw__byte_pieces *pieces, uint32_t *ids, size_t room, int32_t **out)
+{
+    uint32_t first = ids[0];
+    if (__builtin_expect(first >> LW__CACHE_ID_BITS > room, 0)) {
+        return put_kept(pieces, ids, out);
+    }
+    memcpy(*out, ids, room * sizeof *ids);
+    (*out)[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
+    *out += first >> LW__CACHE_ID_BITS;
+    return true;
+}
+
+/* An entry whose ids are gone must not be found again: its key says nothing of its count. */
+static inline bool put_entry(const lw__byte_pieces *pieces, lw__cache_entry *entry, int32_t **out)
+{
+    if (__builtin_expect(put_ids(pieces, entry->ids, LW__CACHE_IDS, out), 1)) {
+        return true;
+    }
+    *entry = (lw__cache_entry){.ids = {0}};
+    return false;
+}
+
+/* Fills the ids of an entry with room for some of them. */
+static void fill_ids(lw__byte_pieces *pieces, uint32_t *entry_ids, size_t room, const int32_t *ids,
+                     size_t count)
+{
+    if (count > room) {
+        uint64_t at = lw__long_cache_keep(&pieces->long_cache, ids, count);
+        entry_ids[0] = 0;
+        entry_ids[1] = (uint32_t)at;
+        entry_ids[2] = (uint32_t)(at >> 32);
+    } else {
+        memcpy(entry_ids, ids, count * sizeof *ids);
+    }
+    entry_ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
+}
+
+/* Bytes on their way to ids: a whole piece, or a part of one between certain cuts. */
+typedef struct unit {
+    const unsigned char *text;
+    size_t bytes;
+    bool whole;
+    lw__cache_key key;   /* up to LW__CACHE_KEY_BYTES */
+    lw__wide_key wide;   /* up to LW__WIDE_BYTES */
+    lw__long_key longer; /* up to LW__LONG_CACHE_BYTES */
+} unit;
+
+/* Looks where put_pieces and put_part do not. */
+static bool put_known(lw__byte_pieces *pieces, unit *u, const unsigned char *end, int32_t **out)
+{
+    unsigned kind = kind_of(pieces, u->whole);
+    if (u->bytes <= LW__CACHE_KEY_BYTES) {
+        lw__cache_entry *entry = lw__cache_find_beside(&pieces->cache, &u->key);
+        return entry != NULL && put_entry(pieces, entry, out);
+    }
+    if (u->bytes <= LW__WIDE_BYTES) {
+        u->wide = lw__wide_key_of(u->text, u->bytes, end);
+        u->wide.tail = kind != 0 ? lw__cache_other_kind(u->wide.tail) : u->wide.tail;
+        lw__wide_entry *entry = lw__wide_find(&pieces->wide_cache, &u->wide);
+        return entry != NULL && put_ids(pieces, entry->ids, LW__WIDE_IDS, out);
+    }
+    if (u->bytes <= LW__LONG_CACHE_BYTES) {
+        size_t count = 0;
+        u->longer = lw__long_cache_key(u->text, u->bytes, kind);
+        const uint32_t *ids = lw__long_cache_find(&pieces->long_cache, &u->longer, &count);
         if (ids != NULL) {
             memcpy(*out, ids, count * sizeof *ids);
             *out += count;
-            return LW_OK;
+            return true;
         }
     }
-    LW__TRY(merge(pieces, text, bytes, whole, *out, &count, err));
-    if (bytes <= LW__CACHE_KEY_BYTES && count <= LW__CACHE_IDS) {
-        lw__cache_put_beside(&pieces->cache, key, *out, count);
-    } else if (may_be_long) {
-        lw__long_cache_put(&pieces->long_cache, &long_key, *out, count);
+    return false;
+}
+
+/* For what put_known did not find. */
+static void keep(lw__byte_pieces *pieces, const unit *u, const int32_t *ids, size_t count)
+{
+    if (u->bytes <= LW__CACHE_KEY_BYTES) {
+        lw__cache_entry *entry = lw__cache_take_beside(&pieces->cache, &u->key);
+        fill_ids(pieces, entry->ids, LW__CACHE_IDS, ids, count);
+    } else if (u->bytes <= LW__WIDE_BYTES) {
+        lw__wide_entry *entry = lw__wide_take(&pieces->wide_cache, &u->wide);
+        fill_ids(pieces, entry->ids, LW__WIDE_IDS, ids, count);
+    } else if (u->bytes <= LW__LONG_CACHE_BYTES) {
+        lw__long_cache_put(&pieces->long_cache, &u->longer, ids, count);
     }
+}
+
+/* The ids of what is not where the table of short pieces has it first. */
+static lw_status put_missed_part(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                 const lw__cache_key *key, const unsigned char *end, int32_t **out,
+                                 lw_error *err)
+{
+    unit u = {.text = text, .bytes = bytes, .whole = false, .key = *key};
+    if (put_known(pieces, &u, end, out)) {
+        return LW_OK;
+    }
+    size_t count = 0;
+    LW__TRY(merge(pieces, text, bytes, false, *out, &count, err));
+    keep(pieces, &u, *out, count);
     *out += count;
     return LW_OK;
 }
@@ -102,6 +208,7 @@ typedef struct part {
     const unsigned char *text;
     size_t bytes;
     lw__cache_key key;
+    lw__cache_entry *pair;
 } part;
 
 /* Also asks for its line of the cache; the piece ends at `end`. */
@@ -112,20 +219,20 @@ static part part_of(const lw__byte_pieces *pieces, const unsigned char *text, si
     if (kind_of(pieces, false) != 0) {
         p.key = lw__cache_other_kind(p.key);
     }
-    __builtin_prefetch(lw__cache_pair(&pieces->cache, &p.key));
+    p.pair = lw__cache_pair(&pieces->cache, &p.key);
+    __builtin_prefetch(p.pair);
     return p;
 }
 
-static lw_status put_part(lw__byte_pieces *pieces, const part *p, int32_t **out, lw_error *err)
+static lw_status put_part(lw__byte_pieces *pieces, const part *p, const unsigned char *end,
+                          int32_t **out, lw_error *err)
 {
-    const lw__cache_entry *pair = lw__cache_pair(&pieces->cache, &p->key);
     for (size_t i = 0; i < 2; i++) {
-        if (lw__cache_is(&pair[i], &p->key)) {
-            *out = put_entry(*out, &pair[i]);
+        if (lw__cache_is(&p->pair[i], &p->key) && put_entry(pieces, &p->pair[i], out)) {
             return LW_OK;
         }
     }
-    return put_merged(pieces, p->text, p->bytes, false, &p->key, out, err);
+    return put_missed_part(pieces, p->text, p->bytes, &p->key, end, out, err);
 }
 
 /* A piece of which the first certain cut is known. */
@@ -133,56 +240,73 @@ static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, 
                            size_t cut, int32_t **out, lw_error *err)
 {
     part parts[PARTS];
+    const unsigned char *end = piece + bytes;
     for (size_t at = 0; at < bytes;) {
         size_t count = 0;
         for (; count < PARTS && at < bytes; count++) {
-            parts[count] = part_of(pieces, piece + at, cut - at, piece + bytes);
+            parts[count] = part_of(pieces, piece + at, cut - at, end);
             at = cut;
-            cut = at < bytes ? lw__cuts_next(&pieces->tokenizer->cuts, piece, bytes, at) : bytes;
+            cut = at < bytes ? lw__cuts_next(pieces->cuts, piece, bytes, at) : bytes;
         }
         for (size_t i = 0; i < count; i++) {
-            LW__TRY(put_part(pieces, &parts[i], out, err));
+            LW__TRY(put_part(pieces, &parts[i], end, out, err));
         }
     }
     return LW_OK;
 }
 
 /*
- * A piece that is too long for the cache of short ones. Between certain cuts it becomes parts
- * that are not; languages without spaces between words owe their speed to this.
+ * Where a piece is cut for certain first; its end when it is looked up whole. One that is too long
+ * for the table of short pieces becomes parts that are not; languages without spaces between words
+ * owe their speed to this.
  */
-static lw_status put_long(lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes,
-                          const lw__cache_key *key, int32_t **out, lw_error *err)
+static size_t first_cut(const lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes)
 {
     const lw__tokenizer *tokenizer = pieces->tokenizer;
     int32_t id =
         tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, piece, bytes) : -1;
-    size_t cut = id >= 0 ? bytes : lw__cuts_next(&tokenizer->cuts, piece, bytes, 0);
-    return cut == bytes ? put_merged(pieces, piece, bytes, true, key, out, err)
-                        : put_parts(pieces, piece, bytes, cut, out, err);
+    return id >= 0 ? bytes : lw__cuts_next(pieces->cuts, piece, bytes, 0);
 }
 
-/* A piece that the cache of short ones does not have. */
+/* A piece that the cache of short ones does not have; `end` is that of the text. */
 static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
                                                       const unsigned char *piece, size_t bytes,
-                                                      const lw__cache_key *key, int32_t **out,
+                                                      const lw__cache_key *key,
+                                                      const unsigned char *end, int32_t **out,
                                                       lw_error *err)
 {
-    return bytes > LW__CACHE_KEY_BYTES ? put_long(pieces, piece, bytes, key, out, err)
-                                       : put_merged(pieces, piece, bytes, true, key, out, err);
+    unit u = {.text = piece, .bytes = bytes, .whole = true, .key = *key};
+    size_t cut = bytes > LW__WIDE_BYTES ? first_cut(pieces, piece, bytes) : bytes;
+    if (cut < bytes) { /* Such a piece seldom comes again, its parts do. */
+        return put_parts(pieces, piece, bytes, cut, out, err);
+    }
+    if (put_known(pieces, &u, end, out)) {
+        return LW_OK;
+    }
+    int32_t *start = *out;
+    cut = bytes > LW__CACHE_KEY_BYTES ? first_cut(pieces, piece, bytes) : bytes;
+    if (cut < bytes) {
+        LW__TRY(put_parts(pieces, piece, bytes, cut, out, err));
+    } else {
+        size_t count = 0;
+        LW__TRY(merge(pieces, piece, bytes, true, start, &count, err));
+        *out += count;
+    }
+    keep(pieces, &u, start, (size_t)(*out - start));
+    return LW_OK;
 }
 
 /* Takes the ids of the second entry of a pair, which becomes the first: the one in more use. */
-static inline int32_t *put_second(int32_t *out, lw__cache_entry *pair)
+static inline bool put_second(const lw__byte_pieces *pieces, lw__cache_entry *pair, int32_t **out)
 {
     lw__cache_entry used = pair[1];
     pair[1] = pair[0];
     pair[0] = used;
-    return put_entry(out, &used);
+    return put_entry(pieces, &pair[0], out);
 }
 
-static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, size_t count,
-                            lw__arena *arena, lw_error *err)
+static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                            size_t count, lw__arena *arena, lw_error *err)
 {
     const lw__piece_batch *batch = &pieces->batch;
     int32_t *out = arena->ids + arena->count;
@@ -190,19 +314,29 @@ static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, 
     for (size_t i = 0; i < count; i++) {
         lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->places[i] * 2];
         size_t end = batch->ends[i];
-        if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)) {
-            out = put_entry(out, &pair[0]);
-        } else if (lw__cache_is(&pair[1], &batch->keys[i])) {
-            out = put_second(out, pair);
-        } else {
-            int32_t *missed = out; /* so that `out` itself can stay in a register */
-            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], &missed, err));
-            out = missed;
+        int32_t *next = out; /* so that `out` itself can stay in a register */
+        if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)
+                ? !put_entry(pieces, &pair[0], &next)
+                : !lw__cache_is(&pair[1], &batch->keys[i]) || !put_second(pieces, pair, &next)) {
+            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], text + bytes,
+                               &next, err));
         }
+        out = next;
         start = end;
     }
     arena->count = (size_t)(out - arena->ids);
     return LW_OK;
+}
+
+/* Asks for the line of a piece that is too long for the table of short ones. */
+static __attribute__((noinline)) void prepare_long(const lw__byte_pieces *pieces,
+                                                   const unsigned char *piece, size_t bytes,
+                                                   const unsigned char *end)
+{
+    if (bytes <= LW__WIDE_BYTES) {
+        lw__wide_key key = lw__wide_key_of(piece, bytes, end);
+        __builtin_prefetch(lw__wide_place(&pieces->wide_cache, &key));
+    }
 }
 
 /* Asks for the cache lines of all pieces of the batch. */
@@ -218,16 +352,28 @@ static void prepare(lw__byte_pieces *pieces, const unsigned char *text, size_t b
                                 : lw__cache_key_of(text + start, length, text + bytes);
         uint32_t place = lw__cache_place(&key);
         __builtin_prefetch(&entries[(size_t)place * 2]);
+        if (__builtin_expect(length > LW__CACHE_KEY_BYTES, 0)) {
+            prepare_long(pieces, text + start, length, text + bytes);
+        }
         batch->keys[i] = key;
         batch->places[i] = place;
         start += length;
     }
 }
 
-lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
-                                 lw__arena *arena, lw_error *err)
+lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                               size_t count, lw__arena *arena, lw_error *err)
 {
-    const lw__split_rules *rules = &pieces->tokenizer->vocab.rules;
+    size_t taken = pieces->batch.ends[count - 1];
+    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__WIDE_IDS, err));
+    prepare(pieces, text, bytes, count);
+    return put_pieces(pieces, text, bytes, count, arena, err);
+}
+
+lw_status lw__byte_pieces_encode_by(lw__byte_pieces *pieces, const lw__split_rules *rules,
+                                    const unsigned char *text, size_t bytes, lw__arena *arena,
+                                    lw_error *err)
+{
     while (bytes > 0) {
         size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
         if (count == 0) {
@@ -236,11 +382,17 @@ lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *t
                             (size_t)UINT32_MAX);
         }
         size_t taken = pieces->batch.ends[count - 1];
-        LW__TRY(lw__arena_reserve(arena, taken + LW__CACHE_IDS, err));
-        prepare(pieces, text, bytes, count);
-        LW__TRY(put_pieces(pieces, text, count, arena, err));
+        LW__TRY(lw__byte_pieces_take(pieces, text, bytes, count, arena, err));
         text += taken;
         bytes -= taken;
     }
     return LW_OK;
+}
+
+lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
+                                 lw__arena *arena, lw_error *err)
+{
+    return pieces->rules->family == LW__SPLIT_STEPS
+               ? lw__byte_steps_encode(pieces, text, bytes, arena, err)
+               : lw__byte_pieces_encode_by(pieces, pieces->rules, text, bytes, arena, err);
 }

@@ -88,3 +88,18 @@ size_t lw__charsmap_longest(const lw__charsmap *map, const unsigned char *p, siz
     *becomes = (lw_str){.data = map->texts + value, .bytes = strlen(map->texts + value)};
     return longest;
 }
+
+bool lw__charsmap_has_ascii(const lw__charsmap *map, unsigned char byte)
+{
+    if (map->units == NULL || !map->starts[byte]) {
+        return false;
+    }
+    uint32_t at = offset_of(unit_at(map, 0)) ^ byte;
+    uint32_t unit = unit_at(map, at);
+    bool found = has_text(unit);
+    at ^= offset_of(unit);
+    for (uint32_t next = 0; next < 0x80 && !found; next++) {
+        found = label_of(unit_at(map, at ^ next)) == next;
+    }
+    return found;
+}

@@ -30,4 +30,7 @@ bool lw__charsmap_open(lw__charsmap *map, const unsigned char *bytes, size_t cou
 size_t lw__charsmap_longest(const lw__charsmap *map, const unsigned char *p, size_t bytes,
                             lw_str *becomes);
 
+/* Whether a text that starts with this ASCII character, alone or before another, is replaced. */
+bool lw__charsmap_has_ascii(const lw__charsmap *map, unsigned char byte);
+
 #endif

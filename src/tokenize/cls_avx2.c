@@ -19,8 +19,6 @@
 #pragma GCC target("avx2,bmi,bmi2,popcnt")
 #endif
 
-#define HAS_SQUEEZE 1
-
 typedef struct lw__raw {
     __m256i low;
     __m256i high;
@@ -73,16 +71,9 @@ static inline __m256i in_range(__m256i bytes, int first, int last)
     return _mm256_cmpeq_epi8(_mm256_min_epu8(offset, most), offset);
 }
 
-static inline __m256i letter_leads(__m256i bytes)
+static inline uint64_t raw_within(lw__raw raw, int first, int last)
 {
-    __m256i two = _mm256_or_si256(in_range(bytes, 0xC4, 0xC9), in_range(bytes, 0xD0, 0xD1));
-    __m256i three = _mm256_or_si256(in_range(bytes, 0xE5, 0xE8), in_range(bytes, 0xEB, 0xEC));
-    return _mm256_or_si256(two, three);
-}
-
-static inline uint64_t raw_letter_leads(lw__raw raw)
-{
-    return join(letter_leads(raw.low), letter_leads(raw.high));
+    return join(in_range(raw.low, first, last), in_range(raw.high, first, last));
 }
 
 static inline __m256i ascii_letters(__m256i bytes)
@@ -93,23 +84,16 @@ static inline __m256i ascii_letters(__m256i bytes)
 static inline void raw_masks(lw__raw raw, lw__masks *masks)
 {
     masks->letter = join(ascii_letters(raw.low), ascii_letters(raw.high));
-    masks->number = join(in_range(raw.low, '0', '9'), in_range(raw.high, '0', '9'));
+    masks->upper = raw_within(raw, 'A', 'Z');
+    masks->number = raw_within(raw, '0', '9');
+    masks->symbol = raw_within(raw, '!', '~') & ~(masks->letter | masks->number);
     masks->blank = raw_equal(raw, ' ');
-    masks->space =
-        masks->blank | join(in_range(raw.low, '\t', '\r'), in_range(raw.high, '\t', '\r'));
+    masks->space = masks->blank | raw_within(raw, '\t', '\r');
     masks->newline = raw_equal(raw, '\n') | raw_equal(raw, '\r');
 }
 
-static inline uint64_t squeeze(uint64_t bits, uint64_t keep)
-{
-    return _pext_u64(bits, keep);
-}
-
-static inline uint64_t spread(uint64_t bits, uint64_t keep)
-{
-    return _pdep_u64(bits, keep);
-}
-
+#include "tokenize/blocks_pair_cuts.h"
+#include "tokenize/blocks_pext.h"
 #include "tokenize/blocks_put_ends.h"
 #include "tokenize/blocks_walk.h"
 

@@ -21,12 +21,12 @@
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")
 #endif
 
-#define HAS_SQUEEZE 1
+enum { LOWER = 1, UPPER = 2, NUMBER = 4, SYMBOL = 8, SPACE = 16, NEWLINE = 32, BLANK = 64 };
 
-enum { LETTER = 1, NUMBER = 2, SPACE = 4, NEWLINE = 8, BLANK = 16 };
-
-#define L LETTER
+#define L LOWER
+#define U UPPER
 #define N NUMBER
+#define P SYMBOL
 #define S SPACE
 #define E (SPACE | NEWLINE)
 #define B (SPACE | BLANK)
@@ -34,15 +34,9 @@ enum { LETTER = 1, NUMBER = 2, SPACE = 4, NEWLINE = 8, BLANK = 16 };
 /* clang-format off */
 static const uint8_t classes[128] __attribute__((aligned(64))) = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, S, E, S, S, E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    B, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, N, N, N, N, N, N, N, N, N, N, 0, 0, 0, 0, 0, 0,
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0,
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0,
-};
-
-/* By lead - C0: all characters that it begins are letters. */
-static const uint8_t letter_leads[64] __attribute__((aligned(64))) = {
-    0, 0, 0, 0, L, L, L, L, L, L, 0, 0, 0, 0, 0, 0, L, L, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    0, 0, 0, 0, 0, L, L, L, L, 0, 0, L, L, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    B, P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, N, N, N, N, N, N, N, N, N, N, P, P, P, P, P, P,
+    P, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, P, P, P, P, P,
+    P, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, P, P, P, P, 0,
 };
 
 static const uint8_t iota[64] __attribute__((aligned(64))) = {
@@ -53,7 +47,9 @@ static const uint8_t iota[64] __attribute__((aligned(64))) = {
 /* clang-format on */
 
 #undef L
+#undef U
 #undef N
+#undef P
 #undef S
 #undef E
 #undef B
@@ -83,10 +79,10 @@ static inline uint64_t raw_at_least(lw__raw raw, int byte)
     return _mm512_cmpge_epu8_mask(raw, _mm512_set1_epi8((char)byte));
 }
 
-static inline uint64_t raw_letter_leads(lw__raw raw)
+static inline uint64_t raw_within(lw__raw raw, int first, int last)
 {
-    __m512i found = _mm512_permutexvar_epi8(raw, _mm512_load_si512(letter_leads));
-    return _mm512_test_epi8_mask(found, found);
+    __m512i offset = _mm512_sub_epi8(raw, _mm512_set1_epi8((char)first));
+    return _mm512_cmple_epu8_mask(offset, _mm512_set1_epi8((char)(last - first)));
 }
 
 static inline void raw_masks(lw__raw raw, lw__masks *masks)
@@ -95,21 +91,13 @@ static inline void raw_masks(lw__raw raw, lw__masks *masks)
     __m512i high = _mm512_load_si512(classes + 64);
     __mmask64 ascii = ~_mm512_movepi8_mask(raw);
     __m512i found = _mm512_maskz_permutex2var_epi8(ascii, low, raw, high);
-    masks->letter = _mm512_test_epi8_mask(found, _mm512_set1_epi8(LETTER));
+    masks->letter = _mm512_test_epi8_mask(found, _mm512_set1_epi8(LOWER | UPPER));
+    masks->upper = _mm512_test_epi8_mask(found, _mm512_set1_epi8(UPPER));
     masks->number = _mm512_test_epi8_mask(found, _mm512_set1_epi8(NUMBER));
+    masks->symbol = _mm512_test_epi8_mask(found, _mm512_set1_epi8(SYMBOL));
     masks->space = _mm512_test_epi8_mask(found, _mm512_set1_epi8(SPACE));
     masks->newline = _mm512_test_epi8_mask(found, _mm512_set1_epi8(NEWLINE));
     masks->blank = _mm512_test_epi8_mask(found, _mm512_set1_epi8(BLANK));
-}
-
-static inline uint64_t squeeze(uint64_t bits, uint64_t keep)
-{
-    return _pext_u64(bits, keep);
-}
-
-static inline uint64_t spread(uint64_t bits, uint64_t keep)
-{
-    return _pdep_u64(bits, keep);
 }
 
 static inline void put_sixteen(uint32_t *ends, __m128i places, __m512i base)
@@ -129,6 +117,24 @@ static inline void put_ends(uint32_t *ends, uint64_t cuts, uint32_t base)
     }
 }
 
+/* A table of 256 bytes, looked up by 64 of them. */
+static inline __m512i look_up(const uint8_t *table, __m512i raw)
+{
+    __m512i low =
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(table), raw, _mm512_loadu_si512(table + 64));
+    __m512i high = _mm512_permutex2var_epi8(_mm512_loadu_si512(table + 128), raw,
+                                            _mm512_loadu_si512(table + 192));
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(raw), low, high);
+}
+
+static inline uint64_t pair_cuts(const lw__pair_classes *pairs, const unsigned char *p)
+{
+    __m512i joined = look_up(pairs->joined, _mm512_loadu_si512(p));
+    __m512i class = look_up(pairs->class, _mm512_loadu_si512(p + 1));
+    return _mm512_testn_epi8_mask(joined, class);
+}
+
+#include "tokenize/blocks_pext.h"
 #include "tokenize/blocks_walk.h"
 
 size_t lw__blocks_avx512(const lw__split_rules *rules, const unsigned char *text, size_t bytes,

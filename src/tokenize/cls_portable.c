@@ -1,89 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks on any processor: a table gives the classes of a byte as bits, and a multiplication
- * gathers one class of eight bytes into eight neighbouring bits.
+ * Blocks on any processor: a table gives the classes of an ASCII byte as bits, words of eight bytes are
+ * compared at once, and a multiplication gathers a bit of each byte into eight neighbouring bits.
  */
+#include <string.h>
+
 #include "tokenize/blocks.h"
 #include "tokenize/blocks_masks.h"
 
-#define HAS_SQUEEZE 0
-
-enum { LETTER = 0, NUMBER = 1, SPACE = 2, NEWLINE = 3, BLANK = 4, APOSTROPHE = 5, HIGH = 6 };
+enum { LETTER, UPPER, NUMBER, SYMBOL, SPACE, NEWLINE, BLANK };
 
 #define L (1 << LETTER)
+#define U (1 << LETTER | 1 << UPPER)
 #define N (1 << NUMBER)
+#define P (1 << SYMBOL)
 #define S (1 << SPACE)
 #define E (1 << SPACE | 1 << NEWLINE)
 #define B (1 << SPACE | 1 << BLANK)
-#define A (1 << APOSTROPHE)
-#define H (1 << HIGH)
 
 /* clang-format off */
 static const uint8_t classes[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, S, E, S, S, E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    B, 0, 0, 0, 0, 0, 0, A, 0, 0, 0, 0, 0, 0, 0, 0, N, N, N, N, N, N, N, N, N, N, 0, 0, 0, 0, 0, 0,
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0,
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0,
-    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
-    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
-    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
-    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H,
+    B, P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, N, N, N, N, N, N, N, N, N, N, P, P, P, P, P, P,
+    P, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, P, P, P, P, P,
+    P, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, P, P, P, P, 0,
 };
+
 /* clang-format on */
 
 #undef L
+#undef U
 #undef N
+#undef P
 #undef S
 #undef E
 #undef B
-#undef A
-#undef H
+
+#define WORDS (LW__BLOCK_BYTES / 8)
+#define ONES  UINT64_C(0x0101010101010101) /* times a byte: that byte eight times */
+#define TOPS  (ONES << 7)
 
 typedef struct lw__raw {
-    uint64_t words[LW__BLOCK_BYTES / 8]; /* the classes of eight bytes, the first one lowest */
+    unsigned char bytes[LW__BLOCK_BYTES];
 } lw__raw;
 
 static inline lw__raw raw_load(const unsigned char *p, unsigned bytes)
 {
-    lw__raw raw = {.words = {0}};
-    for (unsigned i = 0; i < bytes; i++) {
-        raw.words[i / 8] |= (uint64_t)classes[p[i]] << i % 8 * 8;
+    lw__raw raw;
+    if (bytes == LW__BLOCK_BYTES) {
+        memcpy(raw.bytes, p, LW__BLOCK_BYTES);
+    } else {
+        memset(raw.bytes, 0, LW__BLOCK_BYTES);
+        memcpy(raw.bytes, p, bytes);
     }
     return raw;
 }
 
-static inline uint64_t gather(const lw__raw *raw, unsigned class)
+/* Eight bytes, the first one lowest. */
+static inline uint64_t word_at(const unsigned char *p)
 {
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < LW__BLOCK_BYTES / 8; i++) {
-        uint64_t ones = raw->words[i] >> class & UINT64_C(0x0101010101010101);
-        bits |= (ones * UINT64_C(0x0102040810204080)) >> 56 << i * 8;
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        word |= (uint64_t)p[i] << 8 * i;
     }
-    return bits;
+    return word;
+}
+
+/* Bit i of byte i of the block: its bit 7. */
+static inline uint64_t gather_tops(uint64_t word)
+{
+    return ((word >> 7 & ONES) * UINT64_C(0x0102040810204080)) >> 56;
 }
 
 static inline uint64_t raw_high(lw__raw raw)
 {
-    return gather(&raw, HIGH);
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        bits |= gather_tops(word_at(raw.bytes + 8 * i)) << 8 * i;
+    }
+    return bits;
 }
 
-/* The walk only asks for apostrophes. */
-static inline uint64_t raw_equal(lw__raw raw, char byte)
+static inline uint64_t raw_equal(lw__raw raw, unsigned char byte)
 {
-    (void)byte;
-    return gather(&raw, APOSTROPHE);
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        uint64_t differ = word_at(raw.bytes + 8 * i) ^ ONES * byte;
+        uint64_t not_zero = ((differ & ~TOPS) + ~TOPS) | differ; /* its tops */
+        bits |= gather_tops(~not_zero) << 8 * i;
+    }
+    return bits;
+}
+
+static inline uint64_t raw_at_least(lw__raw raw, unsigned byte)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        uint64_t word = word_at(raw.bytes + 8 * i);
+        uint64_t sum = (word & ~TOPS) + ONES * (0x100 - byte);
+        bits |= gather_tops(sum & word) << 8 * i;
+    }
+    return bits;
+}
+
+static inline uint64_t raw_within(lw__raw raw, unsigned first, unsigned last)
+{
+    return raw_at_least(raw, first) & ~raw_at_least(raw, last + 1);
+}
+
+static inline uint64_t gather(const uint64_t words[static WORDS], unsigned class)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < WORDS; i++) {
+        bits |= gather_tops(words[i] << (7 - class)) << 8 * i;
+    }
+    return bits;
 }
 
 static inline void raw_masks(lw__raw raw, lw__masks *masks)
 {
-    masks->letter = gather(&raw, LETTER);
-    masks->number = gather(&raw, NUMBER);
-    masks->space = gather(&raw, SPACE);
-    masks->newline = gather(&raw, NEWLINE);
-    masks->blank = gather(&raw, BLANK);
+    uint64_t found[WORDS];
+    for (unsigned i = 0; i < LW__BLOCK_BYTES; i++) {
+        raw.bytes[i] = classes[raw.bytes[i]];
+    }
+    for (unsigned i = 0; i < WORDS; i++) {
+        found[i] = word_at(raw.bytes + 8 * i);
+    }
+    masks->letter = gather(found, LETTER);
+    masks->upper = gather(found, UPPER);
+    masks->number = gather(found, NUMBER);
+    masks->symbol = gather(found, SYMBOL);
+    masks->space = gather(found, SPACE);
+    masks->newline = gather(found, NEWLINE);
+    masks->blank = gather(found, BLANK);
 }
 
+#include "tokenize/blocks_pair_cuts.h"
 #include "tokenize/blocks_put_ends.h"
+#include "tokenize/blocks_squeeze.h"
 #include "tokenize/blocks_walk.h"
 
 size_t lw__blocks_portable(const lw__split_rules *rules, const unsigned char *text, size_t bytes,

@@ -91,13 +91,40 @@ static void join_token(lw__cuts *cuts, const unsigned char *text, size_t bytes)
     }
 }
 
-lw_status lw__cuts_build(lw__cuts *cuts, const lw__vocab *vocab, lw_error *err)
+lw_status lw__cuts_create(lw__cuts *cuts, lw_error *err)
 {
     size_t words = ((size_t)1 << FILTER_BITS) / 64;
     cuts->joined = lw__alloc_zero(words, sizeof *cuts->joined);
     if (cuts->joined == NULL) {
         return lw__fail_nomem(err, words * sizeof *cuts->joined, "a vocabulary");
     }
+    return LW_OK;
+}
+
+static uint32_t name_of(uint32_t code)
+{
+    if (code < 0x80) {
+        return code;
+    }
+    uint32_t last = 0x80 | (code & 0x3F);
+    if (code < 0x800) {
+        return (0xC0 | code >> 6) << 8 | last;
+    }
+    last |= (0x80 | (code >> 6 & 0x3F)) << 8;
+    if (code < 0x10000) {
+        return (0xE0 | code >> 12) << 16 | last;
+    }
+    return (0xF0 | code >> 18) << 24 | (0x80 | (code >> 12 & 0x3F)) << 16 | last;
+}
+
+void lw__cuts_join(lw__cuts *cuts, uint32_t before, uint32_t behind)
+{
+    join(cuts, name_of(before), name_of(behind));
+}
+
+lw_status lw__cuts_build(lw__cuts *cuts, const lw__vocab *vocab, lw_error *err)
+{
+    LW__TRY(lw__cuts_create(cuts, err));
     for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
         lw_str text = lw__vocab_text(vocab, id);
         join_token(cuts, (const unsigned char *)text.data, text.bytes);

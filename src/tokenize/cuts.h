@@ -22,6 +22,10 @@ typedef struct lw__cuts {
     uint64_t *joined; /* bits; NULL: nothing is certain */
 } lw__cuts;
 
+/* Nothing is joined yet; */
+lw_status lw__cuts_create(lw__cuts *cuts, lw_error *err);
+/* joins two characters, by their code points. */
+void lw__cuts_join(lw__cuts *cuts, uint32_t before, uint32_t behind);
 /* From the tokens of a vocabulary. */
 lw_status lw__cuts_build(lw__cuts *cuts, const lw__vocab *vocab, lw_error *err);
 void lw__cuts_reset(lw__cuts *cuts);

@@ -60,8 +60,9 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
     lw_status status = LW_OK;
     if (tokenizer->pieces != NULL) {
         status = lw__pieces_scratch_create(&encoder->pieces, err);
-    } else if (!tokenizer->is_bytes) {
-        status = lw__byte_pieces_create(&encoder->byte_pieces, tokenizer, err);
+    }
+    if (status == LW_OK && !tokenizer->is_bytes) {
+        status = lw__byte_pieces_create(&encoder->byte_pieces, tokenizer, encoder->pieces, err);
     }
     if (status < 0) {
         lw__encoder_destroy(encoder);
@@ -107,9 +108,10 @@ static lw_status prefixed_reserve(lw__encoder *encoder, size_t bytes, lw_error *
 static lw_status encode_segment(lw__encoder *encoder, span text, lw__arena *arena, lw_error *err)
 {
     if (encoder->tokenizer->pieces != NULL) {
-        lw_str segment = {.data = (const char *)text.data, .bytes = text.bytes};
-        return lw__pieces_encode(encoder->tokenizer->pieces, encoder->pieces, segment,
-                                 text.data == encoder->document, arena, err);
+        lw__piece_text segment = {.text = {.data = (const char *)text.data, .bytes = text.bytes},
+                                  .first = text.data == encoder->document};
+        return lw__pieces_encode(encoder->tokenizer->pieces, encoder->pieces, &encoder->byte_pieces,
+                                 segment, arena, err);
     }
     if (!encoder->tokenizer->vocab.add_prefix_space || text.bytes == 0 || text.data[0] == ' ') {
         return encode_pieces(encoder, text, arena, err);

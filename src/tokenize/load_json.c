@@ -12,8 +12,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "tokenize/nfc.h"
+
+#define KIND_BYTES  ((size_t)1 << 18) /* of a file, in which its kind is looked for first */
+#define ADDED_LIMIT 16384             /* each is looked for among all others */
 
 typedef struct listed {
     int64_t id;
@@ -122,7 +124,11 @@ static lw_status read_added(lw__vocab *vocab, lw__json *json, document *out, lw_
         return LW_OK;
     }
     while (lw__json_next(json)) {
+        static const lw_str many = {.data = "more than 16384", .bytes = 15};
         listed item = {.id = -1};
+        if (out->added_count == ADDED_LIMIT) {
+            return lw__load_json_refuse(vocab, "added_tokens", many, "fewer", err);
+        }
         if (!lw__json_enter(json, '{')) {
             return LW_OK;
         }
@@ -282,7 +288,7 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
         return LW_OK;
     }
     if (lw__json_is(key, "decoder")) {
-        lw__json_skip(json);
+        lw__load_json_decoder(vocab, json);
         return LW_OK;
     }
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
@@ -323,30 +329,37 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
     lw__load_json_use_ends(vocab, &found->ends);
+    lw__load_json_finish_decoder(vocab);
     return vocab->nfc ? check_normal(vocab, err) : LW_OK;
 }
 
 /* On a copy, as reading decodes strings in place. */
-static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *err)
+static lw_status look(lw__vocab *vocab, const lw__bytes *file, size_t count, bool *sure,
+                      lw_error *err)
 {
-    char *copy = lw__copy_text((const char *)file->data, file->count);
+    char *copy = lw__copy_text((const char *)file->data, count);
     if (copy == NULL) {
-        return lw__fail_nomem(err, file->count, "a tokenizer.json");
+        return lw__fail_nomem(err, count, "a tokenizer.json");
     }
-    vocab->pieces.used = lw__load_json_is_pieces(copy, file->count);
+    vocab->pieces.used = lw__load_json_is_pieces(copy, count, sure);
     vocab->pieces.unknown = -1;
     lw__free(copy);
     return LW_OK;
 }
 
+/* The start of a file mostly tells. */
+static lw_status find_kind(lw__vocab *vocab, const lw__bytes *file, lw_error *err)
+{
+    bool sure = false;
+    if (file->count > KIND_BYTES) {
+        LW__TRY(look(vocab, file, KIND_BYTES, &sure, err));
+    }
+    return sure ? LW_OK : look(vocab, file, file->count, &sure, err);
+}
+
 static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_error *err)
 {
-    lw__place place = {.path = vocab->path, .unit = "byte"};
-    LW__TRY(lw__vocab_read(vocab->path, file, err));
-    place.at = lw__utf8_check(file->data, file->count);
-    if (place.at < file->count) {
-        return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
-    }
+    LW__TRY(lw__load_json_read(vocab->path, file, err));
     LW__TRY(find_kind(vocab, file, err));
     lw__json json;
     lw__json_open(&json, file->data, file->count);

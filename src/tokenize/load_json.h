@@ -22,6 +22,9 @@ lw_status lw__load_json_refuse(const lw__vocab *vocab, const char *field, lw_str
 lw_status lw__load_json_null(const lw__vocab *vocab, lw__json *json, const char *field,
                              lw_error *err);
 
+/* A string; nothing for a value of another type, which is passed. */
+lw_str lw__load_json_text(lw__json *json);
+
 /* What a file made from a SentencePiece model says around its model. */
 typedef struct lw__json_pieces {
     bool prepends;  /* normalizer Prepend */
@@ -31,8 +34,8 @@ typedef struct lw__json_pieces {
     bool splits_spaces; /* pre_tokenizer Split, which finds nothing behind Replace */
 } lw__json_pieces;
 
-/* Whether a file is of that kind; changes the bytes. A file that is wrong is not. */
-bool lw__load_json_is_pieces(void *bytes, size_t count);
+/* Whether a file is of that kind; changes the bytes. Not sure of one that is wrong or cut short. */
+bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure);
 lw_status lw__load_json_piece_normalizer(const lw__vocab *vocab, lw__json *json,
                                          lw__json_pieces *out, lw_error *err);
 lw_status lw__load_json_piece_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw__json_pieces *out,
@@ -58,6 +61,11 @@ typedef struct lw__ends {
     size_t bos_count;
     size_t eos_count;
 } lw__ends;
+
+/* The value of "decoder"; a fault of the JSON stays in json. */
+void lw__load_json_decoder(lw__vocab *vocab, lw__json *json);
+/* Once all is read: what a file without a decoder that fits means. */
+void lw__load_json_finish_decoder(lw__vocab *vocab);
 
 /* The value of "post_processor"; a fault of the JSON stays in json. */
 void lw__load_json_post_processor(lw__json *json, lw__ends *out);

@@ -19,7 +19,7 @@ typedef struct signs {
     bool has_fallback;
 } signs;
 
-static lw_str string_or_none(lw__json *json)
+lw_str lw__load_json_text(lw__json *json)
 {
     if (lw__json_peek(json) == LW__JSON_STRING) {
         return lw__json_string(json);
@@ -37,7 +37,7 @@ static void note_normalizer(lw__json *json, signs *found)
     while (lw__json_next(json)) {
         lw_str key = lw__json_key(json);
         if (lw__json_is(key, "type")) {
-            lw_str type = string_or_none(json);
+            lw_str type = lw__load_json_text(json);
             found->has_normalizer = found->has_normalizer || lw__json_is(type, "Prepend") ||
                                     lw__json_is(type, "Replace");
         } else if (lw__json_is(key, "normalizers") && lw__json_peek(json) == LW__JSON_ARRAY &&
@@ -63,7 +63,7 @@ static void note_pre_tokenizer(lw__json *json, signs *found)
     while (lw__json_next(json)) {
         lw_str key = lw__json_key(json);
         if (lw__json_is(key, "type")) {
-            lw_str type = string_or_none(json);
+            lw_str type = lw__load_json_text(json);
             found->has_metaspace = lw__json_is(type, "Metaspace");
             is_split = lw__json_is(type, "Split");
         } else if (lw__json_is(key, "pattern") && lw__json_peek(json) == LW__JSON_OBJECT &&
@@ -89,7 +89,7 @@ static void note_model(lw__json *json, signs *found)
         lw_str key = lw__json_key(json);
         lw__json_type type = lw__json_peek(json);
         if (lw__json_is(key, "type")) {
-            found->is_unigram = lw__json_is(string_or_none(json), "Unigram");
+            found->is_unigram = lw__json_is(lw__load_json_text(json), "Unigram");
         } else if (lw__json_is(key, "byte_fallback") && type == LW__JSON_TRUE) {
             found->has_fallback = lw__json_bool(json);
         } else {
@@ -104,16 +104,17 @@ static bool is_pieces(const signs *found)
                                  found->has_normalizer);
 }
 
-bool lw__load_json_is_pieces(void *bytes, size_t count)
+bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure)
 {
     lw__json json;
     signs found = {.has_other = false};
     lw__json_open(&json, bytes, count);
+    *sure = false;
     if (!lw__json_enter(&json, '{')) {
         return false;
     }
     /* The model is most of the file, and mostly the last field: what is sure before is enough. */
-    while (lw__json_next(&json) && !found.has_other && !found.has_metaspace) {
+    while (!found.has_other && !found.has_metaspace && lw__json_next(&json)) {
         lw_str key = lw__json_key(&json);
         if (lw__json_is(key, "normalizer")) {
             note_normalizer(&json, &found);
@@ -125,7 +126,8 @@ bool lw__load_json_is_pieces(void *bytes, size_t count)
             lw__json_skip(&json);
         }
     }
-    return json.fault == NULL && is_pieces(&found);
+    *sure = json.fault == NULL;
+    return *sure && is_pieces(&found);
 }
 
 /* ---- normalizer ---- */

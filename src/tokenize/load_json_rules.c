@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pre_tokenizer of a tokenizer.json: ByteLevel with its own pattern, or a Sequence of a Split
- * by a known pattern and ByteLevel without, or that of DeepSeek, which has three Splits.
+ * by a known pattern and ByteLevel without, or that of DeepSeek, which has three Splits. All other
+ * Sequences become steps.
  *
  * A pattern is known by its exact text, as read by the engine of that library: the same text can
  * mean something else to another engine ("{1,3}+" is possessive in one, a repeat in the other).
  */
-#include <stdio.h>
+#include "tokenize/load_json_rules.h"
 
 #include "base/error.h"
-#include "tokenize/load_json.h"
 
 typedef struct pattern {
     const char *text;
@@ -56,24 +56,8 @@ static const char *const deepseek_patterns[] = {
 
 #define DEEPSEEK_SPLITS (sizeof deepseek_patterns / sizeof deepseek_patterns[0])
 
-enum { UNSET = -1 };
-
-/* One pre-tokenizer as it stands in the file; absent fields are UNSET or empty. */
-typedef struct part {
-    lw_str type;
-    lw_str behavior;
-    lw_str regex;
-    lw_str string;  /* a pattern of plain text */
-    lw_str unknown; /* the first field that no supported part has */
-    int add_prefix_space;
-    int use_regex;
-    int invert;
-} part;
-
-typedef struct parts {
-    part items[DEEPSEEK_SPLITS + 1];
-    size_t count; /* of the file; no more than that are kept */
-} parts;
+typedef lw__json_part part;
+typedef lw__json_parts parts;
 
 static void read_pattern(lw__json *json, part *out)
 {
@@ -109,6 +93,8 @@ static bool read_field(lw__json *json, part *out)
         out->use_regex = lw__json_bool(json);
     } else if (lw__json_is(key, "invert")) {
         out->invert = lw__json_bool(json);
+    } else if (lw__json_is(key, "individual_digits")) {
+        out->individual_digits = lw__json_bool(json);
     } else if (lw__json_is(key, "trim_offsets")) {
         (void)lw__json_bool(json); /* moves offsets, never ids */
     } else if (lw__json_is(key, "pretokenizers")) {
@@ -122,7 +108,10 @@ static bool read_field(lw__json *json, part *out)
 
 static part no_part(void)
 {
-    return (part){.add_prefix_space = UNSET, .use_regex = UNSET, .invert = UNSET};
+    return (part){.add_prefix_space = LW__UNSET,
+                  .use_regex = LW__UNSET,
+                  .invert = LW__UNSET,
+                  .individual_digits = LW__UNSET};
 }
 
 static void read_member(lw__json *json, parts *out)
@@ -136,7 +125,7 @@ static void read_member(lw__json *json, parts *out)
             }
         }
     }
-    if (out->count < DEEPSEEK_SPLITS + 1) {
+    if (out->count < sizeof out->items / sizeof out->items[0]) {
         out->items[out->count] = item;
     }
     out->count++;
@@ -174,14 +163,13 @@ static lw_status check_byte_level(const lw__vocab *vocab, const part *item, bool
     static const lw_str yes = {.data = "true or missing", .bytes = 15};
     LW__TRY(check_unknown(vocab, item, err));
     if (!lw__json_is(item->type, "ByteLevel")) {
-        return refuse(vocab, "pre_tokenizer", item->type,
-                      "ByteLevel, or a Sequence of Split and ByteLevel", err);
+        return refuse(vocab, "pre_tokenizer", item->type, "ByteLevel, or a Sequence with it", err);
     }
     if (use_regex ? item->use_regex == 0 : item->use_regex != 0) {
         return refuse(vocab, "pre_tokenizer.use_regex", use_regex ? no : yes,
                       use_regex ? "true without a Split" : "false behind a Split", err);
     }
-    if (item->add_prefix_space == UNSET || (!use_regex && item->add_prefix_space != 0)) {
+    if (item->add_prefix_space == LW__UNSET || (!use_regex && item->add_prefix_space != 0)) {
         return refuse(vocab, "pre_tokenizer.add_prefix_space",
                       use_regex ? (lw_str){.data = "missing", .bytes = 7} : yes,
                       use_regex ? "true or false" : "false behind a Split", err);
@@ -189,61 +177,41 @@ static lw_status check_byte_level(const lw__vocab *vocab, const part *item, bool
     return LW_OK;
 }
 
-/* Isolated keeps matches and gaps, and Removed with invert the matches: the same, as the known
- * patterns leave no gaps. */
-static bool keeps_matches(const part *split)
+bool lw__load_json_keeps_matches(const part *split)
 {
     return lw__json_is(split->behavior, "Isolated") ||
            (lw__json_is(split->behavior, "Removed") && split->invert == 1);
 }
 
-static lw_status check_split(const lw__vocab *vocab, const part *split, lw_error *err)
+bool lw__load_json_known_regex(lw_str regex, lw__split_rules *rules)
 {
-    LW__TRY(check_unknown(vocab, split, err));
-    if (!lw__json_is(split->type, "Split")) {
-        return refuse(vocab, "pre_tokenizer.pretokenizers", split->type, "Split first", err);
-    }
-    return keeps_matches(split) ? LW_OK
-                                : refuse(vocab, "pre_tokenizer.behavior", split->behavior,
-                                         "Isolated, or Removed with invert", err);
-}
-
-static lw_status refuse_pattern(const lw__vocab *vocab, const part *split, lw_error *err)
-{
-    lw_str found = split->regex.data != NULL ? split->regex : split->string;
-    return refuse(vocab, "pre_tokenizer.pattern", found,
-                  "the regex of gpt2, cl100k (1 or up to 3 digits), o200k, tekken, qwen3_6 or "
-                  "deepseek",
-                  err);
-}
-
-static lw_status use_split(lw__vocab *vocab, const part *split, lw_error *err)
-{
-    LW__TRY(check_split(vocab, split, err));
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
-        if (lw__json_is(split->regex, patterns[i].text)) {
-            vocab->rules = patterns[i].rules;
-            return LW_OK;
+        if (lw__json_is(regex, patterns[i].text)) {
+            *rules = patterns[i].rules;
+            return true;
         }
     }
-    return refuse_pattern(vocab, split, err);
+    return false;
+}
+
+static bool is_known_split(const part *split, lw__split_rules *rules)
+{
+    return split->unknown.bytes == 0 && lw__json_is(split->type, "Split") &&
+           lw__load_json_keeps_matches(split) && lw__load_json_known_regex(split->regex, rules);
 }
 
 /* These leave gaps, which Removed with invert would drop. */
-static lw_status use_deepseek(lw__vocab *vocab, const parts *inner, lw_error *err)
+static bool is_deepseek(const parts *inner)
 {
     for (size_t i = 0; i < DEEPSEEK_SPLITS; i++) {
         const part *split = &inner->items[i];
-        LW__TRY(check_split(vocab, split, err));
-        if (!lw__json_is(split->behavior, "Isolated")) {
-            return refuse(vocab, "pre_tokenizer.behavior", split->behavior, "Isolated", err);
-        }
-        if (!lw__json_is(split->regex, deepseek_patterns[i])) {
-            return refuse_pattern(vocab, split, err);
+        if (inner->count != DEEPSEEK_SPLITS + 1 || split->unknown.bytes != 0 ||
+            !lw__json_is(split->type, "Split") || !lw__json_is(split->behavior, "Isolated") ||
+            !lw__json_is(split->regex, deepseek_patterns[i])) {
+            return false;
         }
     }
-    vocab->rules = (lw__split_rules){.family = LW__SPLIT_DEEPSEEK, .digits = 3};
-    return check_byte_level(vocab, &inner->items[DEEPSEEK_SPLITS], false, err);
+    return true;
 }
 
 static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inner, lw_error *err)
@@ -258,18 +226,14 @@ static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inn
     if (inner->count == 1) {
         return use_parts(vocab, &inner->items[0], &(parts){.count = 0}, err);
     }
-    if (inner->count == DEEPSEEK_SPLITS + 1) {
-        return use_deepseek(vocab, inner, err);
+    const part *last = &inner->items[inner->count == 2 ? 1 : DEEPSEEK_SPLITS];
+    bool is_family = inner->count == 2 && is_known_split(&inner->items[0], &vocab->rules);
+    if (is_deepseek(inner)) {
+        vocab->rules = (lw__split_rules){.family = LW__SPLIT_DEEPSEEK, .digits = 3};
+        is_family = true;
     }
-    if (inner->count != 2) {
-        char count[24];
-        int bytes = snprintf(count, sizeof count, "%zu", inner->count);
-        return refuse(vocab, "pre_tokenizer.pretokenizers",
-                      (lw_str){.data = count, .bytes = (size_t)bytes}, "two, Split and ByteLevel",
-                      err);
-    }
-    LW__TRY(use_split(vocab, &inner->items[0], err));
-    return check_byte_level(vocab, &inner->items[1], false, err);
+    return is_family ? check_byte_level(vocab, last, false, err)
+                     : lw__load_json_steps(vocab, inner, err);
 }
 
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err)
@@ -278,7 +242,7 @@ lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error
     parts inner = {.count = 0};
     if (lw__json_peek(json) == LW__JSON_NULL) {
         return refuse(vocab, "pre_tokenizer", (lw_str){.data = "null", .bytes = 4},
-                      "ByteLevel, or a Sequence of Split and ByteLevel", err);
+                      "ByteLevel, or a Sequence with it", err);
     }
     if (!lw__json_enter(json, '{')) {
         return LW_OK;

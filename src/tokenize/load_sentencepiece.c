@@ -7,6 +7,7 @@
  * encoding are passed over; cut short anywhere, the file is refused with the byte.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -35,6 +36,8 @@ typedef struct model {
     bool has_normalizer;
     lw_str bos;
     lw_str eos;
+    lw_str surface; /* unk_surface */
+    bool is_denormalized;
 } model;
 
 static lw_status corrupt(const model *file, const unsigned char *at, const char *what,
@@ -206,6 +209,9 @@ static lw_status use_trainer_field(model *file, const field *found, void *into, 
     case 35:
         file->vocab->pieces.byte_fallback = found->value != 0;
         break;
+    case 44:
+        file->surface = found->bytes;
+        break;
     case 46:
         file->bos = found->bytes;
         break;
@@ -243,8 +249,21 @@ static lw_status use_normalizer_field(model *file, const field *found, void *int
     return LW_OK;
 }
 
+static lw_status use_denormalizer_field(model *file, const field *found, void *into, lw_error *err)
+{
+    (void)into;
+    (void)err;
+    if (found->number == 2) {
+        file->is_denormalized = found->bytes.bytes > 0;
+    }
+    return LW_OK;
+}
+
 static lw_status use_top_field(model *file, const field *found, void *into, lw_error *err)
 {
+    if (found->number == 5 && found->form == FORM_BYTES) {
+        return read_message(file, found->bytes, into, use_denormalizer_field, err);
+    }
     if (found->number < 1 || found->number > 3) {
         return LW_OK;
     }
@@ -262,6 +281,26 @@ static lw_status refuse(const model *file, const char *what, lw_error *err)
 {
     lw__place place = {.path = file->vocab->path};
     return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place, "%s", what);
+}
+
+static lw_status set_decoding(const model *file, lw_error *err)
+{
+    lw__decode_rules *rules = &file->vocab->decode;
+    bool collapsed = file->vocab->pieces.collapsed;
+    rules->pieces = true;
+    rules->spaces = true;
+    rules->bytes = true;
+    rules->hidden = true;
+    if (collapsed) {
+        rules->strip = LW__STRIP_PIECES;
+    } else if (file->prefix != 0) {
+        rules->strip = LW__STRIP_FIRST_PIECE;
+    }
+    if (file->is_denormalized) {
+        (void)snprintf(rules->refused, sizeof rules->refused, "denormalizer_spec");
+    }
+    lw__bytes_put(&rules->surface, file->surface.data, file->surface.bytes);
+    return rules->surface.failed ? lw__fail_nomem(err, file->surface.bytes, "a surface") : LW_OK;
 }
 
 static lw_status finish(model *file, lw_error *err)
@@ -290,7 +329,7 @@ static lw_status finish(model *file, lw_error *err)
     rules->prefix = file->prefix != 0 ? LW__PREFIX_ALWAYS : LW__PREFIX_NEVER;
     rules->bos = lw__vocab_find_added(vocab, file->bos);
     rules->eos = lw__vocab_find_added(vocab, file->eos);
-    return LW_OK;
+    return set_decoding(file, err);
 }
 
 lw_status lw__load_sentencepiece(lw__vocab *vocab, lw_error *err)
@@ -300,7 +339,8 @@ lw_status lw__load_sentencepiece(lw__vocab *vocab, lw_error *err)
                   .type = MODEL_UNIGRAM,
                   .prefix = 1,
                   .bos = {.data = "<s>", .bytes = 3},
-                  .eos = {.data = "</s>", .bytes = 4}};
+                  .eos = {.data = "</s>", .bytes = 4},
+                  .surface = {.data = " \xE2\x81\x87 ", .bytes = 5}};
     lw__bytes_init(&bytes);
     lw_status status = lw__vocab_read(vocab->path, &bytes, err);
     vocab->pieces.used = true;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "tokenize/base64.h"
 #include "tokenize/load_json.h"
 
@@ -259,12 +258,7 @@ static lw_status finish(lw__vocab *vocab, const tekken *found, lw_error *err)
 static lw_status load(lw__vocab *vocab, lw__bytes *file, tekken *found, lw_error *err)
 {
     lw__json json;
-    lw__place place = {.path = vocab->path, .unit = "byte"};
-    LW__TRY(lw__vocab_read(vocab->path, file, err));
-    place.at = lw__utf8_check(file->data, file->count);
-    if (place.at < file->count) {
-        return lw__vocab_fail(err, LW_E_CORRUPT, &place, "a byte that is not UTF-8, expected JSON");
-    }
+    LW__TRY(lw__load_json_read(vocab->path, file, err));
     lw__json_open(&json, file->data, file->count);
     if (lw__json_enter(&json, '{')) {
         while (lw__json_next(&json)) {

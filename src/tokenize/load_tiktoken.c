@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/utf8.h"
 #include "tokenize/base64.h"
 #include "tokenize/encodings.h"
 
@@ -69,6 +70,32 @@ static lw_status put_lines(lw__vocab *vocab, lw__bytes *file, lw_error *err)
     return LW_OK;
 }
 
+/* Names of patterns have nothing in them that a regex needs. */
+static bool is_regex(const char *pattern)
+{
+    return pattern[strspn(pattern, "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0';
+}
+
+/* A pattern given as a regex: its matches are the pieces, and what lies between is dropped. */
+static lw_status use_regex(lw__vocab *vocab, const char *pattern, const lw__place *place,
+                           lw_error *err)
+{
+    const char *wrong = NULL;
+    lw_str regex = {.data = pattern, .bytes = strlen(pattern)};
+    lw__step step = {.behavior = LW__STEP_REMOVED, .inverted = true};
+    if (lw__utf8_check((const unsigned char *)pattern, regex.bytes) < regex.bytes) {
+        return lw__vocab_fail(err, LW_E_INVALID, place, "a pattern that is not UTF-8, expected it");
+    }
+    LW__TRY(lw__regex_compile(regex, LW__REGEX_FANCY, false, &step.regex, &wrong, err));
+    if (step.regex == NULL) {
+        return lw__vocab_fail(err, LW_E_UNSUPPORTED, place, "pattern \"%.*s\", expected %s",
+                              lw__vocab_shown(regex), pattern, wrong);
+    }
+    (void)lw__steps_put(&vocab->steps, &step, regex);
+    vocab->rules = (lw__split_rules){.family = LW__SPLIT_STEPS};
+    return vocab->steps.text.failed ? lw__fail_nomem(err, regex.bytes, "a pattern") : LW_OK;
+}
+
 /* Settles the pattern and the rules; *known is the encoding that brings special tokens, if any. */
 static lw_status choose(lw__vocab *vocab, const char **pattern, const lw__encoding **known,
                         lw_error *err)
@@ -77,11 +104,15 @@ static lw_status choose(lw__vocab *vocab, const char **pattern, const lw__encodi
     *known = lw__encoding_of_file(vocab->path);
     if (*pattern == NULL && *known == NULL) {
         return lw__vocab_fail(err, LW_E_INVALID, &place,
-                              "no pattern, expected tokenizer.pattern to be " LW__SPLIT_NAMES);
+                              "no pattern, expected tokenizer.pattern to be " LW__SPLIT_NAMES
+                              ", or a regex");
     }
     if (*pattern != NULL && *known != NULL && strcmp(*pattern, (*known)->pattern) != 0) {
         return lw__vocab_fail(err, LW_E_INVALID, &place, "pattern \"%.32s\", expected \"%s\"",
                               *pattern, (*known)->pattern);
+    }
+    if (is_regex(*pattern == NULL ? "" : *pattern)) {
+        return use_regex(vocab, *pattern, &place, err);
     }
     if (*known == NULL) {
         *known = lw__encoding_of_pattern(*pattern);
@@ -91,7 +122,8 @@ static lw_status choose(lw__vocab *vocab, const char **pattern, const lw__encodi
     return lw__split_rules_named(*pattern, &vocab->rules)
                ? LW_OK
                : lw__vocab_fail(err, LW_E_INVALID, &place,
-                                "pattern \"%.32s\", expected " LW__SPLIT_NAMES, *pattern);
+                                "pattern \"%.32s\", expected " LW__SPLIT_NAMES ", or a regex",
+                                *pattern);
 }
 
 /* Whether a token holds a line end and then the first byte of another white space character. */

@@ -13,7 +13,7 @@
 #define RING_WORDS ((size_t)1 << 19) /* 2 MiB */
 #define HEAD_WORDS 2                 /* of an entry, before its ids */
 
-_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 2), "an entry fits the ring");
+_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an entry fits the ring");
 
 lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
 {
@@ -60,21 +60,40 @@ const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_
     return ids;
 }
 
-void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const int32_t *ids,
-                        size_t count)
+/* Room for some words one behind the other; the newest overwrite the oldest. */
+static uint32_t *take_words(lw__long_cache *cache, size_t words, uint64_t *position)
 {
-    size_t words = HEAD_WORDS + count + (key->bytes + 3) / 4;
     size_t at = cache->head % RING_WORDS;
     if (at + words > RING_WORDS) {
         cache->head += RING_WORDS - at;
         at = 0;
     }
-    uint32_t *entry = &cache->ring[at];
+    *position = cache->head;
+    cache->head += words;
+    return &cache->ring[at];
+}
+
+void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const int32_t *ids,
+                        size_t count)
+{
+    uint64_t position = 0;
+    uint32_t *entry = take_words(cache, HEAD_WORDS + count + (key->bytes + 3) / 4, &position);
     entry[0] = key->bytes << 1 | key->kind;
     entry[1] = (uint32_t)count;
     memcpy(entry + HEAD_WORDS, ids, count * sizeof *ids);
     memcpy(entry + HEAD_WORDS + count, key->piece, key->bytes);
     cache->slots[key->hash & (SLOTS - 1)] =
-        (lw__long_slot){.hash = key->hash, .position = cache->head + 1};
-    cache->head += words;
+        (lw__long_slot){.hash = key->hash, .position = position + 1};
+}
+
+uint64_t lw__long_cache_keep(lw__long_cache *cache, const int32_t *ids, size_t count)
+{
+    uint64_t position = 0;
+    memcpy(take_words(cache, count, &position), ids, count * sizeof *ids);
+    return position;
+}
+
+const uint32_t *lw__long_cache_kept(const lw__long_cache *cache, uint64_t position)
+{
+    return cache->head - position > RING_WORDS ? NULL : &cache->ring[position % RING_WORDS];
 }

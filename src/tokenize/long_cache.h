@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ids of pieces that piece_cache.h does not keep, because they are long or have many ids, for
- * one thread. A ring of fixed size holds them, the newest overwrite the oldest; slots found by
- * hash say where in the ring. What it holds depends on the bytes of a piece and its kind alone,
- * so what it has forgotten can not change an id.
+ * The ids of pieces that are too long for piece_cache.h and wide_cache.h, and of those that have
+ * too many for an entry there, for one thread. A ring of fixed size holds them, the newest overwrite
+ * the oldest; slots found by hash say where in the ring. What it holds depends on the bytes of a piece
+ * and its kind alone, so what it has forgotten can not change an id.
  *
  *   ring   ... | count of bytes, kind | count of ids | ids ... | bytes ... | ...
  */
@@ -16,6 +16,7 @@
 #include <laneway/error.h>
 
 #define LW__LONG_CACHE_BYTES 1024 /* longest piece that is kept */
+#define LW__LONG_CACHE_KEPT  96   /* most ids without their piece: 3 for each of 31 bytes */
 
 typedef struct lw__long_slot {
     uint64_t hash;
@@ -45,5 +46,12 @@ const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_
                                     size_t *count);
 void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const int32_t *ids,
                         size_t count);
+
+/*
+ * Up to LW__LONG_CACHE_KEPT ids of a piece that another table has. `keep` returns where they are in
+ * the ring, `kept` the ids there, or NULL when they were overwritten.
+ */
+uint64_t lw__long_cache_keep(lw__long_cache *cache, const int32_t *ids, size_t count);
+const uint32_t *lw__long_cache_kept(const lw__long_cache *cache, uint64_t position);
 
 #endif

@@ -2,20 +2,18 @@
 /*
  * From a vocabulary to what encoding needs: the byte tokens and the table of merges.
  *
- * A .tiktoken file has no merges, only ranks: any two neighbours whose bytes together are a token
- * merge, at that token's rank. When every token is reached from exactly two parts just before its
- * own rank, one merge for each token says the same, and a piece that is a token always merges to
- * it. That is checked token by token, by merging with what is known so far. A vocabulary that
- * fails keeps the wide rule: every split of every token is a merge.
+ * Of the merges of a file only those that can happen are used (settle.h). A .tiktoken file has no
+ * merges, only ranks: any two neighbours whose bytes together are a token merge, at that token's
+ * rank. Where the merges that can happen can not be told, every split of every token is one.
  */
 #include "tokenize/model.h"
 
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "tokenize/settle.h"
 
 static lw_status find_bytes(lw__tokenizer *tokenizer, lw_error *err)
 {
@@ -42,42 +40,10 @@ static lw_status put_merges(lw__tokenizer *tokenizer, lw_error *err)
     return LW_OK;
 }
 
-/* Whether the id is that of a token which the model reaches, not of an added one. */
-static bool is_of_model(const lw__vocab *vocab, int32_t id, lw_str text)
-{
-    return text.bytes > 1 && lw__vocab_find(vocab, text.data, text.bytes) == id;
-}
-
-/* One merge for each token; *proper is false when some token is not reached from two parts. */
-static lw_status derive(lw__tokenizer *tokenizer, lw__bpe_scratch *scratch, int32_t *parts,
-                        bool *proper, lw_error *err)
-{
-    lw__vocab *vocab = &tokenizer->vocab;
-    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
-        lw_str text = lw__vocab_text(vocab, id);
-        if (!is_of_model(vocab, id, text)) {
-            continue;
-        }
-        size_t count = 0;
-        LW__TRY(lw__bpe_encode(&tokenizer->bpe, scratch, (const unsigned char *)text.data,
-                               text.bytes, parts, &count, err));
-        if (count != 2) {
-            *proper = false;
-            return LW_OK;
-        }
-        lw__merge merge = {
-            .left = parts[0], .right = parts[1], .id = id, .rank = (uint32_t)vocab->merge_count};
-        LW__TRY(lw__vocab_push_merge(vocab, &merge, err));
-        LW__TRY(lw__bpe_put(&tokenizer->bpe, &merge, err));
-    }
-    *proper = true;
-    return LW_OK;
-}
-
 static lw_status put_splits(lw__vocab *vocab, int32_t id, lw_error *err)
 {
     lw_str text = lw__vocab_text(vocab, id);
-    if (!is_of_model(vocab, id, text)) {
+    if (text.bytes < 2 || lw__vocab_find(vocab, text.data, text.bytes) != id) {
         return LW_OK;
     }
     for (size_t cut = 1; cut < text.bytes; cut++) {
@@ -92,40 +58,28 @@ static lw_status put_splits(lw__vocab *vocab, int32_t id, lw_error *err)
     return LW_OK;
 }
 
-static size_t longest_token(const lw__vocab *vocab)
-{
-    size_t longest = 0;
-    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
-        size_t bytes = lw__vocab_text(vocab, id).bytes;
-        longest = bytes > longest ? bytes : longest;
-    }
-    return longest;
-}
-
-static lw_status build_from_ranks(lw__tokenizer *tokenizer, lw_error *err)
+/* The merges of a vocabulary as they stand, when not all that can not happen can be told. */
+static lw_status put_all(lw__tokenizer *tokenizer, lw_error *err)
 {
     lw__vocab *vocab = &tokenizer->vocab;
-    lw__bpe_scratch scratch = {.nodes = NULL};
-    size_t longest = longest_token(vocab);
-    int32_t *parts = lw__alloc_array(longest, sizeof *parts);
-    if (parts == NULL) {
-        return lw__fail_nomem(err, longest * sizeof *parts, "merges");
-    }
-    bool proper = false;
-    lw_status status = derive(tokenizer, &scratch, parts, &proper, err);
-    lw__free(parts);
-    lw__bpe_scratch_reset(&scratch);
-    LW__TRY(status);
-    if (proper) {
-        vocab->whole_piece = false;
-        return LW_OK;
-    }
-    vocab->merge_count = 0;
-    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
-        LW__TRY(put_splits(vocab, id, err));
+    if (vocab->merge_ranks) {
+        vocab->merge_count = 0;
+        for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
+            LW__TRY(put_splits(vocab, id, err));
+        }
     }
     lw__bpe_clear(&tokenizer->bpe);
     return put_merges(tokenizer, err);
+}
+
+static lw_status build_merges(lw__tokenizer *tokenizer, lw_error *err)
+{
+    lw__vocab *vocab = &tokenizer->vocab;
+    lw__settled settled;
+    LW__TRY(vocab->merge_ranks ? lw__settle_ranks(vocab, &tokenizer->bpe, &settled, err)
+                               : lw__settle_merges(vocab, &tokenizer->bpe, &settled, err));
+    vocab->whole_piece = vocab->whole_piece && !settled.makes_all;
+    return settled.is_sound ? LW_OK : put_all(tokenizer, err);
 }
 
 lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
@@ -134,8 +88,7 @@ lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
         return lw__pieces_build(&tokenizer->vocab, &tokenizer->pieces, err);
     }
     LW__TRY(find_bytes(tokenizer, err));
-    LW__TRY(tokenizer->vocab.merge_ranks ? build_from_ranks(tokenizer, err)
-                                         : put_merges(tokenizer, err));
+    LW__TRY(build_merges(tokenizer, err));
     LW__TRY(lw__bpe_finish(&tokenizer->bpe, err));
     return lw__cuts_build(&tokenizer->cuts, &tokenizer->vocab, err);
 }
@@ -196,6 +149,9 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     }
     if (vocab->nfc) {
         lw__bytes_put_text(&out, "nfc", 3);
+    }
+    if (vocab->steps.count > 0) {
+        lw__bytes_put(&out, vocab->steps.text.data, vocab->steps.text.count);
     }
     if (vocab->pieces.used) {
         lw__piece_rules_write(&vocab->pieces, &out);

@@ -7,6 +7,10 @@
  */
 #include "tokenize/nfc.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/nfc_stretch.h"
@@ -14,7 +18,15 @@
 
 typedef const unsigned char *cursor;
 
-#define FIRST_LEAD 0xCC /* below U+0300, whose UTF-8 begins with it, there are only walls */
+/*
+ * Bytes that may begin something else than a wall: not those below U+0300, not those that go on
+ * with a character, and not those that begin U+03C0-U+047F or U+4000-U+9FFF, the most of Cyrillic
+ * and of the ideographs.
+ */
+static inline bool may_join(unsigned char byte)
+{
+    return byte >= 0xCC && !(byte >= 0xCF && byte <= 0xD1) && !(byte >= 0xE4 && byte <= 0xE9);
+}
 
 void lw__nfc_reset(lw__nfc *nfc)
 {
@@ -24,14 +36,33 @@ void lw__nfc_reset(lw__nfc *nfc)
     *nfc = (lw__nfc){.capacity = 0};
 }
 
+/* The first character from p on that is perhaps no wall. */
+static cursor pass_walls(cursor p, cursor end)
+{
+    for (uint64_t word = 0; end - p >= (ptrdiff_t)sizeof word; p += sizeof word) {
+        memcpy(&word, p, sizeof word);
+        if ((word & UINT64_C(0x8080808080808080)) != 0) {
+            for (size_t i = 0; i < sizeof word; i++) {
+                if (may_join(p[i])) {
+                    return p + i;
+                }
+            }
+        }
+    }
+    while (p < end && !may_join(*p)) {
+        p++;
+    }
+    return p;
+}
+
 /* The first character from p on that is out of form; end when there is none. `p` is at a wall. */
 static cursor find_wrong(cursor p, cursor end)
 {
     uint32_t last = 0;
     while (p < end) {
-        if (*p < FIRST_LEAD) {
+        if (!may_join(*p)) {
             last = 0;
-            p++;
+            p = pass_walls(p, end);
             continue;
         }
         lw__code next = lw__scan_code(p, end);

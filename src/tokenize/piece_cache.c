@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
 
 #define LINE_BYTES 64
 
@@ -38,15 +37,13 @@ const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16] = {
 /* A table in small pages would be larger than what a processor knows the addresses of. */
 lw_status lw__cache_create(lw__cache *cache, lw_error *err)
 {
-    size_t bytes = ((size_t)LINE_BYTES << LW__CACHE_PAIR_BITS);
-    size_t with_slack = bytes + LW__OS_HUGE_BYTES;
-    cache->memory = lw__alloc_zero(with_slack, 1);
+    size_t bytes = (size_t)LINE_BYTES << LW__CACHE_PAIR_BITS;
+    void *entries = NULL;
+    cache->memory = lw__alloc_huge(bytes, &entries);
     if (cache->memory == NULL) {
-        return lw__fail_nomem(err, with_slack, "a cache of pieces");
+        return lw__fail_nomem(err, bytes, "a cache of pieces");
     }
-    size_t past = (size_t)((uintptr_t)cache->memory % LW__OS_HUGE_BYTES);
-    cache->entries = (void *)((char *)cache->memory + (LW__OS_HUGE_BYTES - past));
-    lw__os_advise_huge(cache->entries, bytes);
+    cache->entries = entries;
     return LW_OK;
 }
 
@@ -78,15 +75,17 @@ static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key 
     return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
 }
 
-void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
-                          size_t count)
+lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key)
 {
     lw__cache_entry *pair = lw__cache_pair(cache, key);
     lw__cache_entry *beside = pair_beside(cache, key);
-    lw__cache_put(is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair, key, ids, count);
+    lw__cache_entry *chosen = is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair;
+    chosen += is_used(chosen);
+    *chosen = (lw__cache_entry){.key = *key};
+    return chosen;
 }
 
-const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
+lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
 {
     lw__cache_entry *beside = pair_beside(cache, key);
     lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];

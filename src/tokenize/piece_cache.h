@@ -50,12 +50,11 @@ void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_
                    size_t count);
 
 /*
- * A full pair puts its next entry into a free place of the pair beside it. These two know that;
- * find brings the entry back into its own pair. NULL: it is not there.
+ * A full pair has its next entry in a free place of the pair beside it. These two know that; `take`
+ * makes an entry without ids, `find` brings one back into its own pair. NULL: it is not there.
  */
-void lw__cache_put_beside(const lw__cache *cache, const lw__cache_key *key, const int32_t *ids,
-                          size_t count);
-const lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
+lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key);
+lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
 
 /*
  * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no
@@ -92,12 +91,17 @@ static inline lw__cache_key lw__cache_other_kind(lw__cache_key key)
     return key;
 }
 
+/* Its upper bits are the better ones. */
+static inline uint64_t lw__cache_hash(const lw__cache_key *key)
+{
+    uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
+    return (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
+}
+
 /* The number of the pair of entries where the key belongs. */
 static inline uint32_t lw__cache_place(const lw__cache_key *key)
 {
-    uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
-    hash = (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
-    return (uint32_t)(hash >> (64 - LW__CACHE_PAIR_BITS));
+    return (uint32_t)(lw__cache_hash(key) >> (64 - LW__CACHE_PAIR_BITS));
 }
 
 static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
@@ -105,9 +109,14 @@ static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__
     return &cache->entries[(size_t)lw__cache_place(key) * 2];
 }
 
+static inline bool lw__cache_key_equal(const lw__cache_key *a, const lw__cache_key *b)
+{
+    return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
 static inline bool lw__cache_is(const lw__cache_entry *entry, const lw__cache_key *key)
 {
-    return entry->key.words[0] == key->words[0] && entry->key.words[1] == key->words[1];
+    return lw__cache_key_equal(&entry->key, key);
 }
 
 #endif

@@ -8,47 +8,30 @@
  */
 #include "tokenize/piece_joins.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/piece_rows.h"
 
-#define FEW           32               /* symbols up to which looking through beats the heap */
-#define NOWHERE       UINT32_MAX       /* no link */
-#define NONE          UINT64_MAX       /* no pair */
-#define MOST          (UINT32_MAX / 2) /* links, and twice as many waiting pairs, have 32-bit numbers */
-#define FIRST_SLOTS   1024
-#define WIDE_PER_JOIN 8                 /* bits a pair, so that few other pairs look like one */
-#define WIDE_MOST     ((size_t)1 << 22) /* bits: half a MiB stays in a core's cache */
-
-static size_t power_of_two(size_t least, size_t from)
-{
-    size_t power = from;
-    while (power < least) {
-        power *= 2;
-    }
-    return power;
-}
+#define FEW         32               /* symbols up to which looking through beats the heap */
+#define NOWHERE     UINT32_MAX       /* no link */
+#define NONE        UINT64_MAX       /* no pair */
+#define MOST        (UINT32_MAX / 2) /* links, and twice as many waiting pairs, have 32-bit numbers */
+#define FIRST_SLOTS 1024
 
 static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err);
 
-lw_status lw__joins_create(lw__joins *joins, size_t expected, lw_error *err)
+lw_status lw__joins_create(lw__joins *joins, lw_error *err)
 {
     memset(joins, 0, sizeof *joins);
-    size_t bits = power_of_two(
-        expected < WIDE_MOST / WIDE_PER_JOIN ? expected * WIDE_PER_JOIN : WIDE_MOST, FIRST_SLOTS);
-    joins->wide = lw__alloc_zero(bits / 64, sizeof *joins->wide);
-    if (joins->wide == NULL) {
-        return lw__fail_nomem(err, bits / 8, "merges");
-    }
-    joins->wide_bits = bits;
     return grow(joins, FIRST_SLOTS, err);
 }
 
 void lw__joins_reset(lw__joins *joins)
 {
     lw__free(joins->slots);
-    lw__free(joins->wide);
     memset(joins, 0, sizeof *joins);
 }
 
@@ -61,17 +44,6 @@ void lw__joins_scratch_reset(lw__joins_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-/* The slot that holds the key, or the empty one where it would be put. */
-static inline lw__join *slot_of(lw__join *slots, size_t slot_count, uint64_t key)
-{
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
-    size_t at = (size_t)(hash ^ hash >> 32) & (slot_count - 1);
-    while (slots[at].key != key && slots[at].key != NONE) {
-        at = (at + 1) & (slot_count - 1);
-    }
-    return &slots[at];
-}
-
 static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err)
 {
     lw__join *slots = lw__alloc_array(slot_count, sizeof *slots);
@@ -81,7 +53,7 @@ static lw_status grow(lw__joins *joins, size_t slot_count, lw_error *err)
     memset(slots, 0xFF, slot_count * sizeof *slots);
     for (size_t i = 0; i < joins->slot_count; i++) {
         if (joins->slots[i].key != NONE) {
-            *slot_of(slots, slot_count, joins->slots[i].key) = joins->slots[i];
+            *lw__joins_slot(slots, slot_count, joins->slots[i].key) = joins->slots[i];
         }
     }
     lw__free(joins->slots);
@@ -96,25 +68,12 @@ lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err)
         LW__TRY(grow(joins, joins->slot_count * 2, err));
     }
     uint64_t key = (uint64_t)joint->left << 32 | joint->right;
-    lw__join *slot = slot_of(joins->slots, joins->slot_count, key);
+    lw__join *slot = lw__joins_slot(joins->slots, joins->slot_count, key);
     joins->count += slot->key == NONE;
     slot->key = key;
     slot->value = (uint64_t)joint->rank << 32 | joint->becomes;
     joins->ranks = joint->rank >= joins->ranks ? (size_t)joint->rank + 1 : joins->ranks;
-    if (joint->last < 0x80 && joint->first < 0x80) {
-        joins->ascii[joint->last][joint->first] = true;
-    } else {
-        size_t bit = lw__joins_wide_bit(joins, joint->last, joint->first);
-        joins->wide[bit / 64] |= UINT64_C(1) << bit % 64;
-    }
     return LW_OK;
-}
-
-static inline uint64_t value_of(const lw__joins *joins, uint32_t left, uint32_t right)
-{
-    uint64_t key = (uint64_t)left << 32 | right;
-    const lw__join *slot = slot_of(joins->slots, joins->slot_count, key);
-    return slot->key == key ? slot->value : NONE;
 }
 
 /* Takes out symbol `at + 1` of `count`, and the pair it starts. */
@@ -128,7 +87,7 @@ static void close_gap(int32_t *symbols, uint64_t *values, size_t at, size_t coun
 
 static uint64_t pair_at(const lw__joins *joins, const int32_t *symbols, size_t at, size_t count)
 {
-    return at + 1 < count ? value_of(joins, (uint32_t)symbols[at], (uint32_t)symbols[at + 1])
+    return at + 1 < count ? lw__joins_value(joins, (uint32_t)symbols[at], (uint32_t)symbols[at + 1])
                           : NONE;
 }
 
@@ -290,7 +249,7 @@ static void renew(const lw__joins *joins, lw__joins_scratch *scratch, uint32_t a
     lw__link *links = scratch->links;
     uint32_t next = links[at].next;
     links[at].value =
-        next == NOWHERE ? NONE : value_of(joins, links[at].symbol, links[next].symbol);
+        next == NOWHERE ? NONE : lw__joins_value(joins, links[at].symbol, links[next].symbol);
     if (links[at].value != NONE) {
         wait_for(scratch, at);
     }
@@ -349,6 +308,9 @@ lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, in
     }
     if (*count <= FEW) {
         *count = merge_few(joins, symbols, *count);
+        return LW_OK;
+    }
+    if (lw__rows_merge(joins, symbols, count)) {
         return LW_OK;
     }
     if (*count > MOST) {

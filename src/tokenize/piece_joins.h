@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merging of symbols that are not bytes: which pairs merge, into what and in which order, and
- * between which characters a merge can go across at all.
- *
- * A boundary between two characters can only vanish by a merge whose left side ends in the one and
- * whose right side starts with the other. Where no pair is such, the text can be cut and its parts
- * merged alone.
+ * Merging of symbols that are not bytes: which pairs merge, into what and in which order.
  */
 #ifndef LW__TOKENIZE_PIECE_JOINS_H
 #define LW__TOKENIZE_PIECE_JOINS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,20 +19,15 @@ typedef struct lw__joins {
     lw__join *slots; /* a power of two of them, at most half in use; NULL: none */
     size_t slot_count;
     size_t count;
-    size_t ranks;         /* one more than the highest */
-    bool ascii[128][128]; /* a merge can go across these two ASCII characters */
-    uint64_t *wide;       /* the same by a hash of two other characters; errs towards merging */
-    size_t wide_bits;     /* a power of two; 0: none */
+    size_t ranks; /* one more than the highest */
 } lw__joins;
 
-/* A pair of symbols and the two characters at their boundary. */
+/* A pair of symbols that merges. */
 typedef struct lw__joint {
     uint32_t left;
     uint32_t right;
     uint32_t becomes;
     uint32_t rank;
-    uint32_t last;  /* character of the left one */
-    uint32_t first; /* character of the right one */
 } lw__joint;
 
 typedef struct lw__link {
@@ -72,8 +61,7 @@ typedef struct lw__joins_scratch {
     size_t list_count;
 } lw__joins_scratch;
 
-/* Room for about `expected` pairs; more fit too. */
-lw_status lw__joins_create(lw__joins *joins, size_t expected, lw_error *err);
+lw_status lw__joins_create(lw__joins *joins, lw_error *err);
 void lw__joins_reset(lw__joins *joins);
 /* Of a pair given twice the later counts. */
 lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err);
@@ -86,20 +74,23 @@ void lw__joins_scratch_reset(lw__joins_scratch *scratch);
 lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, int32_t *symbols,
                           size_t *count, lw_error *err);
 
-static inline size_t lw__joins_wide_bit(const lw__joins *joins, uint32_t last, uint32_t first)
+/* The slot that holds the key, or the empty one where it would be put. */
+static inline lw__join *lw__joins_slot(lw__join *slots, size_t slot_count, uint64_t key)
 {
-    uint64_t hash = ((uint64_t)last << 32 | first) * UINT64_C(0x9E3779B97F4A7C15);
-    return (size_t)(hash >> 32) & (joins->wide_bits - 1);
+    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (size_t)(hash ^ hash >> 32) & (slot_count - 1);
+    while (slots[at].key != key && slots[at].key != UINT64_MAX) {
+        at = (at + 1) & (slot_count - 1);
+    }
+    return &slots[at];
 }
 
-/* Whether a merge can go across two characters of which one or both are not ASCII. */
-static inline bool lw__joins_wide(const lw__joins *joins, uint32_t last, uint32_t first)
+/* rank << 32 | what the two become; UINT64_MAX: they do not merge. */
+static inline uint64_t lw__joins_value(const lw__joins *joins, uint32_t left, uint32_t right)
 {
-    if (joins->wide_bits == 0) {
-        return false;
-    }
-    size_t bit = lw__joins_wide_bit(joins, last, first);
-    return (joins->wide[bit / 64] >> (bit % 64) & 1) != 0;
+    uint64_t key = (uint64_t)left << 32 | right;
+    const lw__join *slot = lw__joins_slot(joins->slots, joins->slot_count, key);
+    return slot->key == key ? slot->value : UINT64_MAX;
 }
 
 #endif

@@ -155,6 +155,65 @@ static lw_status put_loose(lw__pieces *pieces, uint32_t code, int32_t *symbol, l
     return put_symbol(pieces, code, *symbol, err);
 }
 
+/* ---- units ---- */
+
+static void join_units(lw__pieces *pieces, uint32_t last, uint32_t first)
+{
+    if (first != ' ' || !pieces->rules->split) {
+        lw__piece_units_join(&pieces->units, last, first);
+    }
+}
+
+/* No user-defined piece is cut either. */
+static void join_atoms(lw__pieces *pieces)
+{
+    for (int32_t id = 0; (size_t)id < limit_of(pieces); id++) {
+        lw_str text = lw__vocab_text(pieces->vocab, id);
+        if (kind_of(pieces, id) != LW__PIECE_USER_DEFINED) {
+            continue;
+        }
+        for (size_t at = 1; at < text.bytes; at++) {
+            if (((unsigned char)text.data[at] & 0xC0) != 0x80) {
+                lw_str left = {.data = text.data, .bytes = at};
+                lw_str right = {.data = text.data + at, .bytes = text.bytes - at};
+                join_units(pieces, last_char(pieces, left), first_char(pieces, right));
+            }
+        }
+    }
+}
+
+/* Whether a character may become the unknown piece; of those that are not ASCII any may. */
+static bool may_be_unknown(const lw__pieces *pieces, unsigned byte)
+{
+    int32_t symbol = byte < 0x80 ? lw__pieces_symbol(pieces, byte) : LW__SYMBOL_UNKNOWN;
+    return symbol < 0 || (size_t)symbol >= limit_of(pieces);
+}
+
+/* A run of unknown characters is one id, so it is one unit. */
+static void join_unknown(lw__pieces *pieces)
+{
+    for (unsigned last = 0; last < 256; last++) {
+        for (unsigned first = 0; first < 256; first++) {
+            if (may_be_unknown(pieces, last) && may_be_unknown(pieces, first) &&
+                (first != ' ' || !pieces->rules->split)) {
+                lw__piece_units_join_bytes(&pieces->units, last, first);
+            }
+        }
+    }
+}
+
+/* Scores are sums over all of a text, so it is cut only where the rules say so. */
+static void join_summed(lw__pieces *pieces)
+{
+    for (unsigned last = 0; last < 256; last++) {
+        for (unsigned first = 0; first < 256; first++) {
+            if (first != ' ') {
+                lw__piece_units_join_bytes(&pieces->units, last, first);
+            }
+        }
+    }
+}
+
 /* ---- pairs ---- */
 
 /* The symbol of one part of a piece; LW__SYMBOL_UNKNOWN when it can not come about. */
@@ -182,9 +241,8 @@ static lw_status put_split(lw__pieces *pieces, lw_str left, lw_str right, int32_
     lw__joint joint = {.left = (uint32_t)parts[0],
                        .right = (uint32_t)parts[1],
                        .becomes = (uint32_t)id,
-                       .rank = rank,
-                       .last = last_char(pieces, left),
-                       .first = first_char(pieces, right)};
+                       .rank = rank};
+    join_units(pieces, last_char(pieces, left), first_char(pieces, right));
     return lw__joins_put(&pieces->joins, &joint, err);
 }
 
@@ -291,9 +349,8 @@ static lw_status join_listed(lw__pieces *pieces, lw_error *err)
         lw__joint joint = {.left = (uint32_t)merge->left,
                            .right = (uint32_t)merge->right,
                            .becomes = (uint32_t)merge->id,
-                           .rank = merge->rank,
-                           .last = last_char(pieces, left),
-                           .first = first_char(pieces, right)};
+                           .rank = merge->rank};
+        join_units(pieces, last_char(pieces, left), first_char(pieces, right));
         LW__TRY(lw__joins_put(&pieces->joins, &joint, err));
     }
     return LW_OK;
@@ -301,14 +358,15 @@ static lw_status join_listed(lw__pieces *pieces, lw_error *err)
 
 static lw_status build_merging(lw__pieces *pieces, lw_error *err)
 {
-    size_t expected = pieces->rules->scored ? limit_of(pieces) : pieces->vocab->merge_count;
     LW__TRY(put_symbols(pieces, err));
-    LW__TRY(lw__joins_create(&pieces->joins, expected, err));
+    LW__TRY(lw__joins_create(&pieces->joins, err));
+    LW__TRY(lw__piece_units_create(&pieces->units, err));
     LW__TRY(pieces->rules->scored ? join_scored(pieces, err) : join_listed(pieces, err));
-    for (size_t last = 0; last < 128 && pieces->rules->split; last++) {
-        pieces->joins.ascii[last][' '] = false;
+    join_atoms(pieces);
+    if (pieces->fuses) {
+        join_unknown(pieces);
     }
-    return LW_OK;
+    return lw__piece_units_finish(&pieces->units, err);
 }
 
 /* ---- indexes ---- */
@@ -366,11 +424,26 @@ static lw_status build_atoms(lw__pieces *pieces, lw_error *err)
     if (!pieces->rules->unigram) {
         LW__TRY(build_trie(pieces, &pieces->atoms, false, true, err));
     }
+    size_t starts = 0;
     for (unsigned byte = 0; byte < 256 && pieces->atoms.nodes != NULL; byte++) {
         pieces->atom_starts[byte] =
             lw__trie_child(&pieces->atoms, LW__TRIE_ROOT, (unsigned char)byte) != LW__TRIE_NONE;
+        if (pieces->atom_starts[byte]) {
+            pieces->atom_start = starts == 0 ? (int)byte : -1;
+            starts++;
+        }
     }
     return pieces->plain ? LW_OK : build_trie(pieces, &pieces->raw_atoms, false, false, err);
+}
+
+static void find_as_is(lw__pieces *pieces)
+{
+    const lw__trie *atoms = &pieces->raw_atoms;
+    for (unsigned char byte = 0; byte < 128; byte++) {
+        bool starts_atom =
+            atoms->nodes != NULL && lw__trie_child(atoms, LW__TRIE_ROOT, byte) != LW__TRIE_NONE;
+        pieces->as_is[byte] = !starts_atom && !lw__charsmap_has_ascii(&pieces->charsmap, byte);
+    }
 }
 
 /* A user-defined piece scores by its bytes, so that it always wins. */
@@ -404,6 +477,9 @@ static lw_status build_unigram(lw__pieces *pieces, lw_error *err)
     if (pieces->unknown_score > 0) {
         return refuse(pieces, "all scores are above 10, expected at most that", err);
     }
+    LW__TRY(lw__piece_units_create(&pieces->units, err));
+    join_summed(pieces);
+    LW__TRY(lw__piece_units_finish(&pieces->units, err));
     return build_trie(pieces, &pieces->trie, true, true, err);
 }
 
@@ -426,8 +502,10 @@ static lw_status build(lw__pieces *pieces, lw_error *err)
         return refuse(pieces, "precompiled_charsmap is cut short, expected a whole one", err);
     }
     pieces->plain = !rules->collapsed && rules->charsmap.count == 0;
-    pieces->growth = spreads(pieces) ? 3 : 1;
+    pieces->fuses = rules->fused && !rules->byte_fallback;
+    pieces->growth = spreads(pieces) ? LW__PIECES_GROWTH : 1;
     LW__TRY(build_atoms(pieces, err));
+    find_as_is(pieces);
     return rules->unigram ? build_unigram(pieces, err) : build_merging(pieces, err);
 }
 
@@ -455,6 +533,7 @@ void lw__pieces_destroy(lw__pieces *pieces)
         return;
     }
     lw__joins_reset(&pieces->joins);
+    lw__piece_units_reset(&pieces->units);
     lw__trie_reset(&pieces->atoms);
     lw__trie_reset(&pieces->raw_atoms);
     lw__trie_reset(&pieces->trie);

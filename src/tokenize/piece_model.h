@@ -4,9 +4,9 @@
 #define LW__TOKENIZE_PIECE_MODEL_H
 
 #include "tokenize/charsmap.h"
-#include "tokenize/piece_cache.h"
 #include "tokenize/piece_joins.h"
 #include "tokenize/piece_trie.h"
+#include "tokenize/piece_units.h"
 #include "tokenize/pieces.h"
 
 #define LW__SYMBOL_PAGE    256 /* characters that lie together in the table of symbols */
@@ -21,18 +21,23 @@ struct lw__pieces {
     int32_t (*pages)[LW__SYMBOL_PAGE];            /* of canonical characters */
     size_t page_count;
     lw__joins joins;
+    lw__piece_units units;
     uint32_t *loose; /* characters that pieces have and that are none: symbols from the limit on */
     size_t loose_count;
     size_t loose_capacity;
     lw__trie atoms;     /* user-defined pieces, canonical */
     lw__trie raw_atoms; /* the same as they stand in a text; only when preparing needs them */
     bool atom_starts[256];
+    int atom_start; /* the byte that all of them start with; -1: there are several */
     lw__trie trie;  /* unigram: all pieces, canonical */
     double *scores; /* unigram: by id */
     double unknown_score;
     lw__charsmap charsmap;
-    bool plain;    /* preparing changes spaces at most */
-    size_t growth; /* most ids of one byte of canonical text */
+    bool
+        as_is[128]; /* ASCII that preparing leaves alone, but for spaces, when ASCII is behind it */
+    bool plain;     /* preparing changes spaces at most */
+    bool fuses;     /* merging: a run of unknown characters is one id */
+    size_t growth;  /* most ids of one byte of canonical text */
 };
 
 /* One position of a text that is split by scores: the best way to it. */
@@ -45,31 +50,45 @@ typedef struct lw__way {
 #define LW__WAY_NONE (-2)
 
 struct lw__pieces_scratch {
-    lw__cache cache;
     lw__joins_scratch joins;
-    unsigned char *text; /* prepared */
+    unsigned char *text; /* prepared, and not encoded yet */
+    size_t text_count;
     size_t text_capacity;
     lw__way *ways;
     size_t way_capacity;
-    struct lw__unit_lookup *lookups;
-    struct lw__long_unit *longs; /* by a hash of their bytes */
-    size_t *ends;
 };
 
+/* A text that is prepared part by part. */
+typedef struct lw__piece_source {
+    lw_str left;
+    bool first;       /* the document starts with it */
+    bool started;     /* what is before the first part was put */
+    bool after_space; /* the spaces that come next are dropped */
+} lw__piece_source;
+
 /*
- * Prepares a text: the result, canonical, is in the scratch or is the text itself, and holds until
- * the next call.
+ * Appends the canonical form of the next part to the text of the scratch, until that has `wanted`
+ * bytes or a few more, or the source is at its end. The last character of the text may be a space
+ * that is dropped then.
  */
-lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
-                             bool first, lw_str *prepared, lw_error *err);
+lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                             lw__piece_source *source, size_t wanted, lw_error *err);
 
 /* The ids of an unknown character, 1 to 4; `code` is canonical. */
 size_t lw__pieces_unknown(const lw__pieces *pieces, uint32_t code, int32_t *ids);
 
-/* The ids of a unit by the best sum of scores; `ids` has room for bytes * growth. */
-lw_status lw__pieces_best(const lw__pieces *pieces, lw__pieces_scratch *scratch,
-                          const unsigned char *unit, size_t bytes, int32_t *ids, size_t *count,
-                          lw_error *err);
+/* Text that is split by scores, which may go on from some before it and be gone on with. */
+typedef struct lw__summed {
+    const unsigned char *text;
+    size_t bytes;
+    bool is_last;
+    double score; /* of the best way to its start; afterwards, to what was taken */
+    size_t taken; /* bytes that were split: all of the last text, else to where all ways meet */
+} lw__summed;
+
+/* The ids of a text by the best sum of scores; `ids` has room for bytes * growth. */
+lw_status lw__pieces_best(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw__summed *summed,
+                          int32_t *ids, size_t *count, lw_error *err);
 
 static inline int32_t lw__pieces_symbol(const lw__pieces *pieces, uint32_t code)
 {

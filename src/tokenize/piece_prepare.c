@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a text to its canonical form. Mostly that is the text itself, or a copy with a space before
- * it; only a character map or the dropping of spaces needs a walk over all characters.
+ * From a text to its canonical form, part by part. Mostly that is a copy with a space before it;
+ * only a character map or the dropping of spaces needs a walk over all characters.
  */
 #include <string.h>
 
@@ -9,18 +9,12 @@
 #include "base/error.h"
 #include "tokenize/piece_model.h"
 
-typedef struct writer {
-    lw__pieces_scratch *scratch;
-    size_t count;
-} writer;
-
-static lw_status reserve(writer *out, size_t extra, lw_error *err)
+static lw_status reserve(lw__pieces_scratch *scratch, size_t extra, lw_error *err)
 {
-    lw__pieces_scratch *scratch = out->scratch;
-    if (extra <= scratch->text_capacity - out->count) {
+    if (extra <= scratch->text_capacity - scratch->text_count) {
         return LW_OK;
     }
-    size_t wanted = out->count + extra + out->count / 2;
+    size_t wanted = scratch->text_count + extra + scratch->text_count / 2;
     unsigned char *text = lw__resize_array(scratch->text, wanted, 1);
     if (text == NULL) {
         return lw__fail_nomem(err, wanted, "a prepared text");
@@ -30,28 +24,29 @@ static lw_status reserve(writer *out, size_t extra, lw_error *err)
     return LW_OK;
 }
 
-static lw_status put_space(writer *out, lw_error *err)
+static lw_status put_space(lw__pieces_scratch *scratch, lw_error *err)
 {
-    LW__TRY(reserve(out, 1, err));
-    out->scratch->text[out->count++] = ' ';
+    LW__TRY(reserve(scratch, 1, err));
+    scratch->text[scratch->text_count++] = ' ';
     return LW_OK;
 }
 
 /* Appends a text with U+2581 made canonical when spaces are escaped. */
-static lw_status put_text(const lw__pieces *pieces, writer *out, lw_str text, lw_error *err)
+static lw_status put_text(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
+                          lw_error *err)
 {
-    LW__TRY(reserve(out, text.bytes, err));
+    LW__TRY(reserve(scratch, text.bytes, err));
     const char *end = text.data + text.bytes;
     const char *at = text.data;
     while (at < end) {
         const char *lead = pieces->rules->escaped ? memchr(at, 0xE2, (size_t)(end - at)) : NULL;
         const char *stop = lead == NULL ? end : lead;
-        memcpy(out->scratch->text + out->count, at, (size_t)(stop - at));
-        out->count += (size_t)(stop - at);
+        memcpy(scratch->text + scratch->text_count, at, (size_t)(stop - at));
+        scratch->text_count += (size_t)(stop - at);
         at = stop;
         if (lead != NULL) {
             bool is_space = end - at >= 3 && memcmp(at, LW__ESCAPED_SPACE, 3) == 0;
-            out->scratch->text[out->count++] = is_space ? ' ' : 0xE2;
+            scratch->text[scratch->text_count++] = is_space ? ' ' : 0xE2;
             at += is_space ? 3 : 1;
         }
     }
@@ -117,66 +112,79 @@ static lw_str skip_leading(const lw__pieces *pieces, lw_str text)
     return text;
 }
 
-static lw_status walk(const lw__pieces *pieces, writer *out, lw_str text, lw_error *err)
+/* The bytes at the start of a text, up to a limit, that stay as they are. */
+static size_t count_as_is(const lw__pieces *pieces, const lw__piece_source *source, size_t limit)
 {
-    bool after_space = pieces->rules->collapsed;
-    while (text.bytes > 0) {
-        size_t bytes;
-        lw_str part = next_part(pieces, text, &bytes);
-        while (after_space && part.bytes > 0 && part.data[0] == ' ') {
+    const unsigned char *p = (const unsigned char *)source->left.data;
+    const unsigned char *end = p + source->left.bytes;
+    const unsigned char *start = p;
+    bool after_space = source->after_space;
+    limit = limit < source->left.bytes ? limit : source->left.bytes;
+    for (; p < start + limit && *p < 0x80 && pieces->as_is[*p]; p++) {
+        if ((p + 1 < end && p[1] >= 0x80) || (after_space && *p == ' ')) {
+            break;
+        }
+        after_space = pieces->rules->collapsed && *p == ' ';
+    }
+    return (size_t)(p - start);
+}
+
+static lw_status walk(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                      lw__piece_source *source, size_t wanted, lw_error *err)
+{
+    while (source->left.bytes > 0 && scratch->text_count < wanted) {
+        size_t bytes = count_as_is(pieces, source, wanted - scratch->text_count);
+        lw_str part = {.data = source->left.data, .bytes = bytes};
+        if (bytes == 0) {
+            part = next_part(pieces, source->left, &bytes);
+        }
+        while (source->after_space && part.bytes > 0 && part.data[0] == ' ') {
             part = without(part, 1);
         }
         if (part.bytes > 0) {
-            LW__TRY(put_text(pieces, out, part, err));
-            after_space = pieces->rules->collapsed && part.data[part.bytes - 1] == ' ';
+            LW__TRY(put_text(pieces, scratch, part, err));
+            source->after_space = pieces->rules->collapsed && part.data[part.bytes - 1] == ' ';
         }
-        text = without(text, bytes);
+        source->left = without(source->left, bytes);
     }
     return LW_OK;
 }
 
-static lw_status prepare_walking(const lw__pieces *pieces, writer *out, lw_str text, bool first,
-                                 lw_error *err)
+/* A part of whole characters. */
+static lw_status copy(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                      lw__piece_source *source, size_t wanted, lw_error *err)
 {
-    text = skip_leading(pieces, text);
-    if (text.bytes == 0) {
-        return LW_OK;
+    lw_str part = source->left;
+    if (scratch->text_count + part.bytes > wanted) {
+        part.bytes = wanted > scratch->text_count ? wanted - scratch->text_count : 0;
+        while (part.bytes < source->left.bytes &&
+               ((unsigned char)part.data[part.bytes] & 0xC0) == 0x80) {
+            part.bytes++;
+        }
     }
-    if (wants_prefix(pieces, text, first)) {
-        LW__TRY(put_space(out, err));
-    }
-    LW__TRY(walk(pieces, out, text, err));
-    while (pieces->rules->collapsed && out->count > 0 &&
-           out->scratch->text[out->count - 1] == ' ') {
-        out->count--;
-    }
-    return LW_OK;
+    source->left = without(source->left, part.bytes);
+    return put_text(pieces, scratch, part, err);
 }
 
-static bool has_escaped_space(lw_str text)
+static lw_status start(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                       lw__piece_source *source, lw_error *err)
 {
-    return memmem(text.data, text.bytes, LW__ESCAPED_SPACE, 3) != NULL;
+    source->started = true;
+    source->after_space = pieces->rules->collapsed;
+    source->left = skip_leading(pieces, source->left);
+    bool prefixed = source->left.bytes > 0 && wants_prefix(pieces, source->left, source->first);
+    return prefixed ? put_space(scratch, err) : LW_OK;
 }
 
-lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
-                             bool first, lw_str *prepared, lw_error *err)
+lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                             lw__piece_source *source, size_t wanted, lw_error *err)
 {
-    writer out = {.scratch = scratch};
-    *prepared = text;
-    if (text.bytes == 0) {
-        return LW_OK;
+    LW__TRY(source->started ? LW_OK : start(pieces, scratch, source, err));
+    LW__TRY(pieces->plain ? copy(pieces, scratch, source, wanted, err)
+                          : walk(pieces, scratch, source, wanted, err));
+    while (pieces->rules->collapsed && source->left.bytes == 0 && scratch->text_count > 0 &&
+           scratch->text[scratch->text_count - 1] == ' ') {
+        scratch->text_count--;
     }
-    bool prefixed = wants_prefix(pieces, text, first);
-    if (pieces->plain && !prefixed && !(pieces->rules->escaped && has_escaped_space(text))) {
-        return LW_OK;
-    }
-    if (pieces->plain) {
-        LW__TRY(reserve(&out, text.bytes + 1, err));
-        LW__TRY(prefixed ? put_space(&out, err) : LW_OK);
-        LW__TRY(put_text(pieces, &out, text, err));
-    } else {
-        LW__TRY(prepare_walking(pieces, &out, text, first, err));
-    }
-    *prepared = (lw_str){.data = (const char *)scratch->text, .bytes = out.count};
     return LW_OK;
 }

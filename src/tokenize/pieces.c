@@ -1,46 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encoding a text: user-defined pieces are found, what lies between is cut into units, and a
- * unit's ids come from the cache or are made.
+ * Encoding a text: it is prepared and encoded part by part, each up to a cut that is certain, so
+ * that a large text needs no more memory than a small one. User-defined pieces are found, and what
+ * lies between is cut into units, whose ids come from the caches or are made here.
  */
 #include "tokenize/pieces.h"
 
 #include <string.h>
-#include <xxhash.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/byte_pieces.h"
 #include "tokenize/piece_model.h"
 
-#define UNITS 256 /* cut at a time */
-#define BLOCK 64  /* ASCII bytes that are cut at once */
-
-#define LONG_BITS  11 /* 2^11 long units: 280 KiB a thread */
-#define LONG_BYTES 80 /* longest unit that is kept */
-#define LONG_IDS   14 /* most ids of a unit that is kept */
-
-typedef struct lw__unit_lookup {
-    lw__cache_key key;
-    lw__cache_entry *pair; /* NULL: the unit is too long for the cache */
-} lookup;
-
-/*
- * Rows of one character and deep indents are too long for the cache of pieces, come again and again,
- * and are dear to merge; a small table of their own holds the last ones.
- */
-typedef struct lw__long_unit {
-    uint8_t bytes; /* 0: empty */
-    uint8_t count;
-    unsigned char text[LONG_BYTES];
-    int32_t ids[LONG_IDS];
-} long_unit;
+#define PART_BYTES 32768 /* prepared at a time: it stays in a core's own cache */
 
 /* What one call works with. */
 typedef struct job {
     const lw__pieces *pieces;
     lw__pieces_scratch *scratch;
+    lw__byte_pieces *units;
     lw__arena *arena;
-    size_t start; /* ids of the arena before this text */
+    double score; /* unigram: of what was taken */
 } job;
 
 typedef struct span {
@@ -48,29 +29,10 @@ typedef struct span {
     size_t bytes;
 } span;
 
-static lw_status fill_scratch(lw__pieces_scratch *scratch, lw_error *err)
-{
-    scratch->lookups = lw__alloc_array(UNITS, sizeof *scratch->lookups);
-    scratch->ends = lw__alloc_array(UNITS, sizeof *scratch->ends);
-    scratch->longs = lw__alloc_zero((size_t)1 << LONG_BITS, sizeof *scratch->longs);
-    if (scratch->lookups == NULL || scratch->ends == NULL || scratch->longs == NULL) {
-        return lw__fail_nomem(err, sizeof *scratch->longs << LONG_BITS, "an encoder");
-    }
-    return lw__cache_create(&scratch->cache, err);
-}
-
 lw_status lw__pieces_scratch_create(lw__pieces_scratch **out, lw_error *err)
 {
     *out = lw__alloc_zero(1, sizeof **out);
-    if (*out == NULL) {
-        return lw__fail_nomem(err, sizeof **out, "an encoder");
-    }
-    lw_status status = fill_scratch(*out, err);
-    if (status < 0) {
-        lw__pieces_scratch_destroy(*out);
-        *out = NULL;
-    }
-    return status;
+    return *out == NULL ? lw__fail_nomem(err, sizeof **out, "an encoder") : LW_OK;
 }
 
 void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
@@ -78,14 +40,25 @@ void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
     if (scratch == NULL) {
         return;
     }
-    lw__cache_reset(&scratch->cache);
     lw__joins_scratch_reset(&scratch->joins);
     lw__free(scratch->text);
     lw__free(scratch->ways);
-    lw__free(scratch->lookups);
-    lw__free(scratch->ends);
-    lw__free(scratch->longs);
     lw__free(scratch);
+}
+
+const lw__split_rules *lw__pieces_rules(const lw__pieces *pieces)
+{
+    return &pieces->units.rules;
+}
+
+const lw__cuts *lw__pieces_cuts(const lw__pieces *pieces)
+{
+    return &pieces->units.cuts;
+}
+
+size_t lw__pieces_growth(const lw__pieces *pieces)
+{
+    return pieces->growth;
 }
 
 size_t lw__pieces_unknown(const lw__pieces *pieces, uint32_t code, int32_t *ids)
@@ -145,11 +118,6 @@ static size_t resolve_loose(const lw__pieces *pieces, int32_t *ids, size_t count
     return total;
 }
 
-static bool fuses(const lw__pieces *pieces)
-{
-    return pieces->rules->fused && !pieces->rules->byte_fallback;
-}
-
 static size_t fuse(const lw__pieces *pieces, int32_t *ids, size_t count)
 {
     size_t kept = 0;
@@ -161,251 +129,60 @@ static size_t fuse(const lw__pieces *pieces, int32_t *ids, size_t count)
     return kept;
 }
 
-static lw_status encode_unit(const job *now, span unit, int32_t *ids, size_t *count, lw_error *err)
+static lw_status split_unit(const lw__pieces *pieces, lw__pieces_scratch *scratch, span unit,
+                            int32_t *ids, size_t *count, lw_error *err)
 {
-    const lw__pieces *pieces = now->pieces;
+    lw__summed summed = {.text = unit.data, .bytes = unit.bytes, .is_last = true};
+    return lw__pieces_best(pieces, scratch, &summed, ids, count, err);
+}
+
+lw_status lw__pieces_unit(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                          const unsigned char *text, size_t bytes, int32_t *ids, size_t *count,
+                          lw_error *err)
+{
+    span unit = {.data = text, .bytes = bytes};
     if (pieces->rules->unigram) {
-        return lw__pieces_best(pieces, now->scratch, unit.data, unit.bytes, ids, count, err);
+        return split_unit(pieces, scratch, unit, ids, count, err);
     }
     *count = put_symbols(pieces, unit, ids);
-    LW__TRY(lw__joins_merge(&pieces->joins, &now->scratch->joins, ids, count, err));
+    LW__TRY(lw__joins_merge(&pieces->joins, &scratch->joins, ids, count, err));
     if (pieces->loose_count > 0) {
         *count = resolve_loose(pieces, ids, *count);
     }
-    if (fuses(pieces)) {
+    if (pieces->fuses) {
         *count = fuse(pieces, ids, *count);
-    }
-    return LW_OK;
-}
-
-/* Takes back an unknown id that goes on from the unit before. */
-static void fuse_with_last(const job *now, span unit, size_t before)
-{
-    lw__arena *arena = now->arena;
-    int32_t unknown = now->pieces->rules->unknown;
-    bool is_apart = now->pieces->rules->split && unit.data[0] == ' ';
-    if (before > now->start && !is_apart && arena->ids[before] == unknown &&
-        arena->ids[before - 1] == unknown) {
-        arena->count--;
-        memmove(arena->ids + before, arena->ids + before + 1,
-                (arena->count - before) * sizeof *arena->ids);
-    }
-}
-
-static lw_status make_long(const job *now, span unit, lw_error *err)
-{
-    lw__arena *arena = now->arena;
-    int32_t *ids = arena->ids + arena->count;
-    size_t count = 0;
-    if (unit.bytes > LONG_BYTES) {
-        LW__TRY(encode_unit(now, unit, ids, &count, err));
-        arena->count += count;
-        return LW_OK;
-    }
-    uint64_t hash = XXH3_64bits(unit.data, unit.bytes);
-    long_unit *kept = &now->scratch->longs[hash >> (64 - LONG_BITS)];
-    if (kept->bytes == unit.bytes && memcmp(kept->text, unit.data, unit.bytes) == 0) {
-        count = kept->count;
-        memcpy(ids, kept->ids, count * sizeof *ids);
-    } else {
-        LW__TRY(encode_unit(now, unit, ids, &count, err));
-        if (count <= LONG_IDS) {
-            kept->bytes = (uint8_t)unit.bytes;
-            kept->count = (uint8_t)count;
-            memcpy(kept->text, unit.data, unit.bytes);
-            memcpy(kept->ids, ids, count * sizeof *ids);
-        }
-    }
-    arena->count += count;
-    return LW_OK;
-}
-
-static lw_status make_unit(const job *now, span unit, const lookup *found, lw_error *err)
-{
-    size_t count = 0;
-    int32_t *ids = now->arena->ids + now->arena->count;
-    if (found->pair == NULL) {
-        return make_long(now, unit, err);
-    }
-    LW__TRY(encode_unit(now, unit, ids, &count, err));
-    if (count <= LW__CACHE_IDS) {
-        lw__cache_put(found->pair, &found->key, ids, count);
-    }
-    now->arena->count += count;
-    return LW_OK;
-}
-
-/* Copies all four places of an entry, and counts those that are used. */
-static inline void put_entry(lw__arena *arena, const lw__cache_entry *entry)
-{
-    int32_t *ids = arena->ids + arena->count;
-    uint32_t first = entry->ids[0];
-    memcpy(ids, entry->ids, sizeof entry->ids);
-    ids[0] = (int32_t)(first & 0xFFFFFF);
-    arena->count += first >> 24;
-}
-
-static inline lw_status put_unit(const job *now, span unit, const lookup *found, lw_error *err)
-{
-    lw__arena *arena = now->arena;
-    size_t before = arena->count;
-    size_t room = unit.bytes * now->pieces->growth + LW__CACHE_IDS;
-    if (arena->capacity - arena->count < room) {
-        LW__TRY(lw__arena_reserve(arena, room, err));
-    }
-    if (found->pair != NULL && lw__cache_is(&found->pair[0], &found->key)) {
-        put_entry(arena, &found->pair[0]);
-    } else if (found->pair != NULL && lw__cache_is(&found->pair[1], &found->key)) {
-        put_entry(arena, &found->pair[1]);
-    } else {
-        LW__TRY(make_unit(now, unit, found, err));
-    }
-    if (fuses(now->pieces)) {
-        fuse_with_last(now, unit, before);
-    }
-    return LW_OK;
-}
-
-/* ---- cutting ---- */
-
-/* The end of the unit that starts at p: the first boundary that no merge goes across. */
-static const unsigned char *unit_end(const lw__pieces *pieces, const unsigned char *p,
-                                     const unsigned char *end)
-{
-    const lw__joins *joins = &pieces->joins;
-    size_t bytes;
-    uint32_t last = lw__piece_char(p, &bytes);
-    p += bytes;
-    for (;;) {
-        if (last < 0x80) {
-            while (p < end && *p < 0x80 && joins->ascii[last][*p]) {
-                last = *p++;
-            }
-            if (p == end || *p < 0x80) {
-                return p;
-            }
-        }
-        if (p == end || (*p == ' ' && pieces->rules->split)) {
-            return p;
-        }
-        uint32_t next = lw__piece_char(p, &bytes);
-        if (!lw__joins_wide(joins, last, next)) {
-            return p;
-        }
-        last = next;
-        p += bytes;
-    }
-}
-
-/* Scores are sums over all of a text, so it is cut only where the rules say so. */
-static const unsigned char *summed_end(const lw__pieces *pieces, const unsigned char *p,
-                                       const unsigned char *end)
-{
-    const unsigned char *space =
-        pieces->rules->split ? memchr(p + 1, ' ', (size_t)(end - p - 1)) : NULL;
-    return space == NULL ? end : space;
-}
-
-static bool is_ascii_block(const unsigned char *p)
-{
-    uint64_t all = p[BLOCK] >= 0x80 ? UINT64_MAX : 0;
-    for (size_t i = 0; i < BLOCK; i += sizeof all) {
-        uint64_t word;
-        memcpy(&word, p + i, sizeof word);
-        all |= word;
-    }
-    return (all & UINT64_C(0x8080808080808080)) == 0;
-}
-
-/*
- * The boundaries behind each of 64 ASCII bytes, all at once: where units end is hard to foresee,
- * so looking for one end after the other costs a wrong guess for each.
- */
-static size_t cut_block(const lw__pieces *pieces, span text, size_t at, size_t *ends)
-{
-    const unsigned char *p = text.data + at;
-    uint64_t cuts = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < BLOCK; i++) {
-        cuts |= (uint64_t)!pieces->joins.ascii[p[i]][p[i + 1]] << i;
-    }
-    for (; cuts != 0; cuts &= cuts - 1) {
-        ends[count++] = at + (size_t)__builtin_ctzll(cuts) + 1;
-    }
-    return count;
-}
-
-static size_t cut(const lw__pieces *pieces, span text, size_t at, size_t *ends)
-{
-    size_t count = 0;
-    const size_t first = at;
-    const unsigned char *end = text.data + text.bytes;
-    bool in_blocks = !pieces->rules->unigram;
-    size_t scalar_until = 0; /* a block with other characters is not looked at twice */
-    while (count < UNITS && at < text.bytes) {
-        if (in_blocks && at >= scalar_until && count + BLOCK <= UNITS && text.bytes - at > BLOCK) {
-            if (is_ascii_block(text.data + at)) {
-                count += cut_block(pieces, text, at, ends + count);
-                at += BLOCK;
-                continue;
-            }
-            scalar_until = at + BLOCK;
-        }
-        /* A unit that began in a block goes on from its last character. */
-        bool is_open = at > 0 && (count == 0 ? at != first : ends[count - 1] != at);
-        const unsigned char *p = text.data + at - is_open;
-        p = pieces->rules->unigram ? summed_end(pieces, p, end) : unit_end(pieces, p, end);
-        at = (size_t)(p - text.data);
-        ends[count++] = at;
-    }
-    return count;
-}
-
-/* Asks for the cache lines of all units, so that none is waited for when it is looked at. */
-static void prepare_lookups(const job *now, span text, size_t at, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        lookup *next = &now->scratch->lookups[i];
-        size_t bytes = now->scratch->ends[i] - at;
-        next->pair = NULL;
-        if (bytes <= LW__CACHE_KEY_BYTES) {
-            next->key = lw__cache_key_of(text.data + at, bytes, text.data + text.bytes);
-            next->pair = lw__cache_pair(&now->scratch->cache, &next->key);
-            __builtin_prefetch(next->pair);
-        }
-        at = now->scratch->ends[i];
-    }
-}
-
-static lw_status encode_run(const job *now, span text, lw_error *err)
-{
-    size_t at = 0;
-    while (at < text.bytes) {
-        size_t count = cut(now->pieces, text, at, now->scratch->ends);
-        prepare_lookups(now, text, at, count);
-        for (size_t i = 0; i < count; i++) {
-            span unit = {.data = text.data + at, .bytes = now->scratch->ends[i] - at};
-            LW__TRY(put_unit(now, unit, &now->scratch->lookups[i], err));
-            at = now->scratch->ends[i];
-        }
     }
     return LW_OK;
 }
 
 /* ---- user-defined pieces ---- */
 
+/* The next place where one may start. */
+static size_t next_start(const lw__pieces *pieces, span text, size_t at)
+{
+    if (pieces->atom_start >= 0) {
+        const unsigned char *found = memchr(text.data + at, pieces->atom_start, text.bytes - at);
+        return found == NULL ? text.bytes : (size_t)(found - text.data);
+    }
+    while (at < text.bytes && !pieces->atom_starts[text.data[at]]) {
+        at++;
+    }
+    return at;
+}
+
 /* The next one from `at` on; its start goes to *at. */
 static lw__trie_key next_atom(const lw__pieces *pieces, span text, size_t *at)
 {
-    for (; *at < text.bytes; ++*at) {
-        if (pieces->atom_starts[text.data[*at]]) {
-            lw__trie_key atom = lw__trie_longest(&pieces->atoms, text.data + *at, text.bytes - *at);
-            if (atom.bytes > 0) {
-                return atom;
-            }
+    for (;; ++*at) {
+        *at = next_start(pieces, text, *at);
+        if (*at == text.bytes) {
+            return (lw__trie_key){.bytes = 0};
+        }
+        lw__trie_key atom = lw__trie_longest(&pieces->atoms, text.data + *at, text.bytes - *at);
+        if (atom.bytes > 0) {
+            return atom;
         }
     }
-    return (lw__trie_key){.bytes = 0};
 }
 
 static lw_status put_atom(const job *now, int32_t id, lw_error *err)
@@ -421,7 +198,7 @@ static lw_status encode_around_atoms(const job *now, span text, lw_error *err)
     for (;;) {
         size_t at = done;
         lw__trie_key atom = next_atom(now->pieces, text, &at);
-        LW__TRY(encode_run(now, (span){.data = text.data + done, .bytes = at - done}, err));
+        LW__TRY(lw__byte_pieces_encode(now->units, text.data + done, at - done, now->arena, err));
         if (atom.bytes == 0) {
             return LW_OK;
         }
@@ -430,13 +207,67 @@ static lw_status encode_around_atoms(const job *now, span text, lw_error *err)
     }
 }
 
-lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch, lw_str text,
-                            bool first, lw__arena *arena, lw_error *err)
+/* ---- parts ---- */
+
+/* Units up to the last certain cut of a text, or to its end. */
+static lw_status encode_units(const job *now, span text, bool is_last, size_t *taken, lw_error *err)
 {
-    lw_str prepared;
-    LW__TRY(lw__pieces_prepare(pieces, scratch, text, first, &prepared, err));
-    job now = {.pieces = pieces, .scratch = scratch, .arena = arena, .start = arena->count};
-    span all = {.data = (const unsigned char *)prepared.data, .bytes = prepared.bytes};
-    return pieces->atoms.nodes != NULL ? encode_around_atoms(&now, all, err)
-                                       : encode_run(&now, all, err);
+    const lw__pieces *pieces = now->pieces;
+    int but = pieces->rules->collapsed ? ' ' : -1; /* a space that ends the text is dropped */
+    *taken =
+        is_last ? text.bytes : lw__piece_units_last(&pieces->units, text.data, text.bytes, but);
+    text.bytes = *taken;
+    return pieces->atoms.nodes != NULL
+               ? encode_around_atoms(now, text, err)
+               : lw__byte_pieces_encode(now->units, text.data, text.bytes, now->arena, err);
+}
+
+static lw_status encode_summed(job *now, span text, bool is_last, size_t *taken, lw_error *err)
+{
+    lw__arena *arena = now->arena;
+    size_t count = 0;
+    lw__summed summed = {
+        .text = text.data, .bytes = text.bytes, .is_last = is_last, .score = now->score};
+    LW__TRY(lw__arena_reserve(arena, text.bytes * now->pieces->growth, err));
+    LW__TRY(lw__pieces_best(now->pieces, now->scratch, &summed, arena->ids + arena->count, &count,
+                            err));
+    arena->count += count;
+    now->score = summed.score;
+    *taken = summed.taken;
+    return LW_OK;
+}
+
+/* Encodes as much of the prepared text as is certain, and moves the rest to its start. */
+static lw_status encode_part(job *now, bool is_last, size_t *taken, lw_error *err)
+{
+    lw__pieces_scratch *scratch = now->scratch;
+    const lw__piece_rules *rules = now->pieces->rules;
+    span text = {.data = scratch->text, .bytes = scratch->text_count};
+    if (text.bytes == 0) {
+        return LW_OK;
+    }
+    LW__TRY(rules->unigram && !rules->split ? encode_summed(now, text, is_last, taken, err)
+                                            : encode_units(now, text, is_last, taken, err));
+    scratch->text_count -= *taken;
+    memmove(scratch->text, scratch->text + *taken, scratch->text_count);
+    return LW_OK;
+}
+
+lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                            lw__byte_pieces *units, lw__piece_text text, lw__arena *arena,
+                            lw_error *err)
+{
+    job now = {.pieces = pieces, .scratch = scratch, .units = units, .arena = arena};
+    lw__piece_source source = {.left = text.text, .first = text.first};
+    bool is_last = false;
+    scratch->text_count = 0;
+    for (size_t wanted = PART_BYTES; !is_last;) {
+        size_t taken = 0;
+        LW__TRY(lw__pieces_prepare(pieces, scratch, &source, wanted, err));
+        is_last = source.left.bytes == 0;
+        LW__TRY(encode_part(&now, is_last, &taken, err));
+        /* Twice as much when nothing was certain, so that no text is looked at again and again. */
+        wanted = scratch->text_count + (taken == 0 ? scratch->text_count : 0) + PART_BYTES;
+    }
+    return LW_OK;
 }

@@ -157,6 +157,11 @@ size_t lw__split(const lw__split_rules *rules, const unsigned char *text, size_t
             p = next_cl100k(rules, p, end);
             ends[count++] = (size_t)(p - text);
         }
+    } else if (rules->family == LW__SPLIT_PAIRS) {
+        for (size_t from = at; from < bytes && count < room; count++) {
+            from = lw__pair_classes_next(rules->pairs, text, bytes, from);
+            ends[count] = from;
+        }
     } else {
         lw__split_next *next = next_of(rules->family);
         while (p < end && count < room) {

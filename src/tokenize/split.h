@@ -12,19 +12,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenize/pair_classes.h"
+
 typedef enum lw__split_family {
     LW__SPLIT_GPT2,
     LW__SPLIT_CL100K, /* Llama 3 and Qwen 1 to 3 too */
     LW__SPLIT_O200K,  /* Llama 4 too */
     LW__SPLIT_TEKKEN,
-    LW__SPLIT_QWEN3_6, /* Qwen 3.5 too */
-    LW__SPLIT_DEEPSEEK /* V3 and R1 */
+    LW__SPLIT_QWEN3_6,  /* Qwen 3.5 too */
+    LW__SPLIT_DEEPSEEK, /* V3 and R1 */
+    LW__SPLIT_PAIRS,    /* between two bytes, whatever stands around them */
+    LW__SPLIT_STEPS     /* none of these: see split_steps.h */
 } lw__split_family;
 
 typedef struct lw__split_rules {
     lw__split_family family;
     uint32_t digits;     /* most characters of a number piece, 1 or 3; GPT-2: 0, no limit */
     bool trailing_whole; /* cl100k: white space that ends the text is one piece (tiktoken) */
+    const lw__pair_classes *pairs; /* of LW__SPLIT_PAIRS, else NULL; borrowed */
 } lw__split_rules;
 
 /* The names of the patterns, for messages. */

@@ -20,11 +20,6 @@
 
 typedef lw__cursor cursor;
 
-static bool is_cjk(uint32_t code)
-{
-    return (code >= 0x4E00 && code <= 0x9FA5) || (code >= 0x3040 && code <= 0x30FF);
-}
-
 /* The character at p; nothing at all at the end of the text and at walls. */
 static inline lw__rune rune_at(cursor p, cursor end)
 {
@@ -37,7 +32,7 @@ static inline lw__rune rune_at(cursor p, cursor end)
     }
     lw__code wide = lw__scan_code(p, end);
     unsigned set = 1u << lw__unicode_kind(wide.code);
-    if (is_cjk(wide.code)) {
+    if (lw__is_ideograph(wide.code)) {
         set = WALL | CJK;
     } else if (set == LW__SET(NUMBER)) {
         set = WALL;

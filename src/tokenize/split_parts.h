@@ -68,6 +68,12 @@ static inline lw__cursor lw__split_run(lw__cursor p, lw__cursor end, unsigned se
     }
 }
 
+/* The ideographs and kana that DeepSeek cuts out. */
+static inline bool lw__is_ideograph(uint32_t code)
+{
+    return (code >= 0x4E00 && code <= 0x9FA5) || (code >= 0x3040 && code <= 0x30FF);
+}
+
 /* The end of the line ends at p. */
 static inline lw__cursor lw__split_newlines(lw__cursor p, lw__cursor end)
 {

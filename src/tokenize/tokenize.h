@@ -49,6 +49,18 @@ int32_t lw__tokenizer_eos(const lw__tokenizer *tokenizer); /* -1: none asked for
 int32_t lw__tokenizer_find(const lw__tokenizer *tokenizer, const char *text, size_t bytes);
 /* The bytes of a token; empty for an id that has none. Borrowed. */
 lw_str lw__tokenizer_token(const lw__tokenizer *tokenizer, int32_t id);
+bool lw__tokenizer_has(const lw__tokenizer *tokenizer, int32_t id);
+
+/* Where a decoded text goes. */
+typedef struct lw__decoded {
+    char *data; /* the caller's */
+    size_t capacity;
+    size_t bytes; /* of the text; more than the capacity when it does not fit */
+} lw__decoded;
+
+/* The text of some ids, as far as it fits; `skip_special` passes over special tokens. */
+lw_status lw__tokenizer_decode(const lw__tokenizer *tokenizer, const int32_t *ids, size_t count,
+                               bool skip_special, lw__decoded *out, lw_error *err);
 /* Equal for equal behaviour: covers vocabulary, merges, pattern, special tokens and options. */
 uint64_t lw__tokenizer_fingerprint(const lw__tokenizer *tokenizer);
 

@@ -26,6 +26,8 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__free(vocab->merges);
     lw__free(vocab->added);
     lw__piece_rules_reset(&vocab->pieces);
+    lw__decode_rules_reset(&vocab->decode);
+    lw__steps_reset(&vocab->steps);
     memset(vocab, 0, sizeof *vocab);
 }
 
@@ -90,20 +92,26 @@ static bool is_text(const lw__vocab *vocab, int32_t id, const void *text, size_t
            (bytes == 0 || memcmp(vocab->pool.data + token->offset, text, bytes) == 0);
 }
 
+static uint32_t hash_of(const void *text, size_t bytes)
+{
+    return (uint32_t)XXH3_64bits(text, bytes);
+}
+
 /* The slot where the text is, or the empty one where it would be put. */
-static size_t slot_of(const lw__vocab *vocab, const void *text, size_t bytes)
+static lw__slot *slot_of(const lw__vocab *vocab, const void *text, size_t bytes, uint32_t hash)
 {
     size_t mask = vocab->slot_count - 1;
-    size_t at = (size_t)XXH3_64bits(text, bytes) & mask;
-    while (vocab->slots[at] >= 0 && !is_text(vocab, vocab->slots[at], text, bytes)) {
+    size_t at = hash & mask;
+    while (vocab->slots[at].id >= 0 &&
+           (vocab->slots[at].hash != hash || !is_text(vocab, vocab->slots[at].id, text, bytes))) {
         at = (at + 1) & mask;
     }
-    return at;
+    return &vocab->slots[at];
 }
 
 int32_t lw__vocab_find(const lw__vocab *vocab, const void *text, size_t bytes)
 {
-    return vocab->slot_count == 0 ? -1 : vocab->slots[slot_of(vocab, text, bytes)];
+    return vocab->slot_count == 0 ? -1 : slot_of(vocab, text, bytes, hash_of(text, bytes))->id;
 }
 
 int32_t lw__vocab_find_added(const lw__vocab *vocab, lw_str text)
@@ -120,21 +128,22 @@ int32_t lw__vocab_find_added(const lw__vocab *vocab, lw_str text)
 static lw_status index_grow(lw__vocab *vocab, lw_error *err)
 {
     size_t old_count = vocab->slot_count;
-    int32_t *old = vocab->slots;
+    lw__slot *old = vocab->slots;
     size_t slot_count = old_count == 0 ? FIRST_SLOTS : old_count * 2;
-    int32_t *slots = lw__alloc_array(slot_count, sizeof *slots);
+    lw__slot *slots = lw__alloc_array(slot_count, sizeof *slots);
     if (slots == NULL) {
         return lw__fail_nomem(err, slot_count * sizeof *slots, "a vocabulary");
     }
     memset(slots, 0xFF, slot_count * sizeof *slots);
+    for (size_t i = 0; i < old_count; i++) {
+        size_t at = old[i].hash & (slot_count - 1);
+        while (old[i].id >= 0 && slots[at].id >= 0) {
+            at = (at + 1) & (slot_count - 1);
+        }
+        slots[at] = old[i].id >= 0 ? old[i] : slots[at];
+    }
     vocab->slots = slots;
     vocab->slot_count = slot_count;
-    for (size_t i = 0; i < old_count; i++) {
-        if (old[i] >= 0) {
-            lw_str text = lw__vocab_text(vocab, old[i]);
-            slots[slot_of(vocab, text.data, text.bytes)] = old[i];
-        }
-    }
     lw__free(old);
     return LW_OK;
 }
@@ -191,15 +200,15 @@ lw_status lw__vocab_put(lw__vocab *vocab, int64_t id, lw_str text, const lw__pla
     if (vocab->model_count >= vocab->slot_count / 2) {
         LW__TRY(index_grow(vocab, err));
     }
-    size_t slot = slot_of(vocab, text.data, text.bytes);
-    if (vocab->slots[slot] >= 0) {
+    uint32_t hash = hash_of(text.data, text.bytes);
+    lw__slot *slot = slot_of(vocab, text.data, text.bytes, hash);
+    if (slot->id >= 0) {
         return lw__vocab_fail(err, LW_E_CORRUPT, place,
                               "token \"%.*s\" is there twice, with ids %ld and %lld, expected one",
-                              lw__vocab_shown(text), text.data, (long)vocab->slots[slot],
-                              (long long)id);
+                              lw__vocab_shown(text), text.data, (long)slot->id, (long long)id);
     }
     LW__TRY(lw__vocab_put_aside(vocab, id, text, place, err));
-    vocab->slots[slot] = (int32_t)id;
+    *slot = (lw__slot){.id = (int32_t)id, .hash = hash};
     vocab->model_count++;
     return LW_OK;
 }
@@ -212,6 +221,7 @@ lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error
     vocab->added = items;
     if (status == LW_OK) {
         vocab->added[vocab->added_count++] = *added;
+        vocab->tokens[added->id].special = added->special;
     }
     return status;
 }

@@ -17,8 +17,10 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "tokenize/bpe.h"
+#include "tokenize/decode.h"
 #include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
+#include "tokenize/split_steps.h"
 
 /* Ids lie below this: it bounds what a small corrupt file can make us allocate. */
 #define LW__VOCAB_LIMIT (1 << 22)
@@ -33,8 +35,15 @@ typedef struct lw__place {
 typedef struct lw__token {
     size_t offset; /* into pool */
     uint32_t bytes;
-    uint32_t present; /* 0: the id is not in use */
+    uint16_t present; /* 0: the id is not in use */
+    uint16_t special; /* 1: an added token that is special */
 } lw__token;
+
+/* The hash beside the id tells other tokens apart without a look at their bytes. */
+typedef struct lw__slot {
+    int32_t id; /* -1: empty */
+    uint32_t hash;
+} lw__slot;
 
 typedef struct lw__added {
     int32_t id;
@@ -52,7 +61,7 @@ typedef struct lw__vocab {
     size_t limit;      /* one more than the largest id */
     size_t capacity;
 
-    int32_t *slots; /* ids of the model's tokens by hash of their bytes; -1: empty */
+    lw__slot *slots; /* the model's tokens by hash of their bytes */
     size_t slot_count;
     size_t model_count; /* the model's tokens: those that are not only added */
 
@@ -70,11 +79,13 @@ typedef struct lw__vocab {
     bool has_eos;
 
     lw__split_rules rules;
+    lw__steps steps; /* with LW__SPLIT_STEPS, in place of one family */
     bool add_prefix_space;
     bool nfc;               /* text between added tokens is normalized first */
     bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
     bool whole_piece;       /* a piece that is a token is that token, whatever the merges say */
     lw__piece_rules pieces; /* of SentencePiece; then no split rules are used */
+    lw__decode_rules decode;
 } lw__vocab;
 
 void lw__vocab_reset(lw__vocab *vocab);
@@ -119,9 +130,13 @@ bool lw__load_tiktoken_is(const char *path);
 bool lw__load_bpe_is_half(const char *path);
 /* Undoes the byte-level alphabet in place; false when a character is not of that alphabet. */
 bool lw__byte_level_undo(lw_str *text);
+/* The character of that alphabet which stands for a byte. */
+uint32_t lw__byte_level_code(unsigned char byte);
 /* Reads an object of token text -> id. */
 lw_status lw__load_token_object(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* What is wrong in a JSON file; LW_OK when nothing is. */
 lw_status lw__load_json_fault(const char *path, const lw__json *json, lw_error *err);
+/* Reads a JSON file, which must be UTF-8. */
+lw_status lw__load_json_read(const char *path, lw__bytes *out, lw_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong recipes, data and states: one line that names the thing, exit code 1, nothing half-done."""
+import gzip
 import json
 import os
 import pathlib
@@ -75,6 +76,29 @@ def test_unreadable_shard(bench):
     equal(done.stdout, "")
 
 
+def test_damaged_shard(bench):
+    """A gzip file that is cut, or has a flipped bit, ends the stream under every policy, after the parts before."""
+    text = b"".join(json.dumps({"text": f"{number:03}"}).encode() + b"\n" for number in range(400))
+    whole = gzip.compress(text[:1000]) + gzip.compress(text[1000:])
+    flipped = bytearray(whole)
+    flipped[-6] ^= 1  # of the last member's checksum
+    bench.write("b.jsonl.gz", whole)
+    options = {"order": "file", "end": "drop", "context": 3, "labels": {"shift": "document"}}
+    bench.one_a_row(sources=[{"name": "a", "path": "b.jsonl.gz", "block": 2048}], **options)
+    expected = bench.digest("--steps", 1000)
+    parts_before = 3 * 2048 // 16 + 1  # a part of 2,048 bytes has the lines that begin in it or at its end
+    for damaged in (whole[:-9], bytes(flipped)):
+        bench.write("a.jsonl.gz", damaged)
+        for policy in ("fail", "skip", "replace"):
+            bench.one_a_row(sources=[{"name": "a", "path": "a.jsonl.gz", "block": 2048}],
+                            on_bad_record={"policy": policy}, **options)
+            bench.call("check", "recipe.json")  # opening reads no data
+            for threads in (1, 4):
+                done = bench.refuse("digest", "recipe.json", "--steps", 1000, "--threads", threads,
+                                    parts=[r"^laneway: gzip: ", r"a\.jsonl\.gz"])
+                equal(done.stdout.splitlines(), expected[:parts_before])
+
+
 def test_rows_that_lanes_or_world_do_not_divide(bench):
     refuse_everywhere(bench, ["global_batch", "10", "4"], global_batch=10)
     bench.recipe()
@@ -93,16 +117,20 @@ def test_rank_outside_the_world(bench):
 
 
 def test_budget_below_the_minimum(bench):
-    """`explain` alone goes on: it shows what the minimum is made of."""
+    """`explain` says so too, after it has shown what the minimum is made of; any command runs with that."""
     bench.prose()
     bench.recipe(runtime={"memory": "1KB"})
+    parts = ["runtime.memory", "1000", r"at least \d+"]
     for command in ("digest", "dump", "bench", "check"):
-        bench.refuse_all(command, "recipe.json", parts=["runtime.memory", "1000", r"at least \d+"])
-    has(bench.call("explain", "recipe.json").stdout, "minimum")
-    line = bench.refuse("digest", "recipe.json").stderr
-    least = int(re.search(r"at least (\d+)", line).group(1))
+        bench.refuse_all(command, "recipe.json", parts=parts)
+    plan = bench.refuse("explain", "recipe.json", parts=parts)
+    equal(plan.stderr, bench.refuse("check", "recipe.json").stderr)
+    least = int(re.search(r"\nminimum +(\d+)\n", plan.stdout).group(1))
+    has(plan.stderr, f"at least {least} ")
     expected = bench.digest("--set", "runtime.memory=1GB")
     equal(bench.digest("--set", f"runtime.memory={least}"), expected)
+    for command in ("dump", "bench", "check", "explain"):
+        bench.call(command, "recipe.json", "--set", f"runtime.memory={least}")
     bench.refuse_all("digest", "recipe.json", "--set", f"runtime.memory={least - 1}", parts=[f"at least {least}"])
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 TIMEOUT_SECONDS = 120
-MEMORY = ("minimum", "160MB", "256MB", "1GB")
+MEMORY = ("minimum", "192MB", "256MB", "1GB")
 
 
 class Different(Exception):

@@ -3,26 +3,36 @@
  * A tokenizer behind a pipe, for tests in other languages.
  *
  * Standard input is texts, each a 32-bit little-endian byte count and its bytes. Standard output
- * is, for each, a 32-bit count of ids and the ids, 32 bits each. With --time nothing but one JSON
- * line a pass comes out: bytes, ids and the seconds of processor time that one pass over all texts
- * in memory took.
+ * is, for each, a 32-bit count of ids and the ids, 32 bits each. With --decode the input is ids in
+ * that form, and the output texts; --skip-special passes over special tokens. With --time nothing but
+ * JSON comes out: a line for what opening and the first text of one byte took, and one a pass with its
+ * bytes, ids and seconds of processor time. A pass takes the texts from memory or, with --jsonl, from
+ * a file of records, which it reads anew.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include <laneway/tokenizer.h>
+
+#include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "tokenize/tokenize.h"
 
 typedef struct arguments {
     lw__tokenizer_options options;
-    long passes; /* 0: write ids */
+    const char *jsonl; /* a file with the texts; NULL: standard input has them */
+    long passes;       /* 0: write ids */
+    bool decodes;
+    bool skips_special;
 } arguments;
 
 static const char usage[] =
     "usage: encode_driver (--path FILE [--pattern NAME] | --name bytes) [--bos TOKEN] "
-    "[--eos TOKEN]\n                     [--special-text] [--time PASSES]\n"
+    "[--eos TOKEN]\n                     [--special-text] [--time PASSES [--jsonl FILE] | --decode "
+    "[--skip-special]]\n"
     "TOKEN is a token's text, or empty for the vocabulary's own.\n";
 
 static int misuse(void)
@@ -52,6 +62,9 @@ static const char **option_of(arguments *args, const char *name)
     if (strcmp(name, "--bos") == 0) {
         return &options->bos;
     }
+    if (strcmp(name, "--jsonl") == 0) {
+        return &args->jsonl;
+    }
     return strcmp(name, "--eos") == 0 ? &options->eos : NULL;
 }
 
@@ -60,6 +73,11 @@ static int parse(int count, char **texts, arguments *args)
     for (int i = 1; i < count; i++) {
         if (strcmp(texts[i], "--special-text") == 0) {
             args->options.special_text = true;
+            continue;
+        }
+        if (strcmp(texts[i], "--decode") == 0 || strcmp(texts[i], "--skip-special") == 0) {
+            args->decodes = true;
+            args->skips_special = args->skips_special || texts[i][2] == 's';
             continue;
         }
         if (i + 1 == count) {
@@ -90,16 +108,18 @@ static int read_input(lw__bytes *input)
     return 0;
 }
 
+static uint32_t number_at(const unsigned char *p)
+{
+    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
 /* The next text of the input; false at its end. */
 static bool next_text(const lw__bytes *input, size_t *at, lw_str *text)
 {
-    uint32_t bytes = 0;
     if (input->count - *at < 4) {
         return false;
     }
-    for (int i = 3; i >= 0; i--) {
-        bytes = bytes << 8 | input->data[*at + (size_t)i];
-    }
+    uint32_t bytes = number_at(input->data + *at);
     *at += 4;
     if (input->count - *at < bytes) {
         return false;
@@ -133,52 +153,141 @@ static lw_status write_ids(lw__encoder *encoder, const lw__bytes *input, lw_erro
     return status;
 }
 
-static double now(void)
+/* The next ids of the input, of which each has four bytes; false at its end. */
+static bool next_ids(lw__bytes *input, size_t *at, int32_t **ids, size_t *count)
+{
+    lw_str text;
+    if (input->count - *at < 4) {
+        return false;
+    }
+    uint32_t bytes = number_at(input->data + *at) * 4;
+    for (int i = 0; i < 4; i++) {
+        input->data[*at + (size_t)i] = (unsigned char)(bytes >> (8 * i) & 0xFF);
+    }
+    if (!next_text(input, at, &text)) {
+        return false;
+    }
+    *count = text.bytes / 4;
+    *ids = lw__alloc_array(*count + 1, sizeof **ids);
+    for (size_t i = 0; *ids != NULL && i < *count; i++) {
+        (*ids)[i] = (int32_t)number_at((const unsigned char *)text.data + i * 4);
+    }
+    return *ids != NULL;
+}
+
+static lw_status write_texts(const lw__tokenizer *tokenizer, bool skips_special, lw__bytes *input,
+                             lw_error *err)
+{
+    lw__bytes text;
+    lw_status status = LW_OK;
+    int32_t *ids = NULL;
+    size_t count = 0;
+    lw__bytes_init(&text);
+    for (size_t at = 0; status == LW_OK && next_ids(input, &at, &ids, &count);) {
+        lw__decoded out = {.capacity = 0};
+        status = lw__tokenizer_decode(tokenizer, ids, count, skips_special, &out, err);
+        if (status == LW_OK && lw__bytes_reserve(&text, out.bytes)) {
+            out = (lw__decoded){.data = (char *)text.data, .capacity = out.bytes};
+            status = lw__tokenizer_decode(tokenizer, ids, count, skips_special, &out, err);
+        }
+        write_number((uint32_t)out.bytes);
+        (void)fwrite(out.data, 1, out.bytes, stdout);
+        lw__free(ids);
+    }
+    lw__bytes_reset(&text);
+    return status;
+}
+
+static double processor_seconds(void)
 {
     struct timespec time;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static lw_status time_passes(lw__encoder *encoder, const lw__bytes *input, long passes,
+/* What a pass over the texts has to go on with. */
+typedef struct pass {
+    lw__encoder *encoder;
+    lw__arena arena;
+    size_t bytes;
+} pass;
+
+static lw_status encode_text(void *ctx, lw_str text, lw_error *err)
+{
+    pass *now = ctx;
+    now->bytes += text.bytes;
+    return lw__encoder_encode(now->encoder, text.data, text.bytes, &now->arena, err);
+}
+
+static lw_status encode_all(pass *now, const arguments *args, const lw__bytes *input, lw_error *err)
+{
+    lw_status status = LW_OK;
+    lw_str text;
+    if (args->jsonl != NULL) {
+        return lw_documents_read(args->jsonl, NULL, encode_text, now, err);
+    }
+    for (size_t at = 0; status == LW_OK && next_text(input, &at, &text);) {
+        status = encode_text(now, text, err);
+    }
+    return status;
+}
+
+static lw_status time_passes(lw__encoder *encoder, const arguments *args, const lw__bytes *input,
                              lw_error *err)
 {
-    lw__arena arena = {.ids = NULL};
+    pass now = {.encoder = encoder};
     lw_status status = LW_OK;
-    for (long pass = 0; status == LW_OK && pass < passes; pass++) {
-        size_t bytes = 0;
-        lw_str text;
-        double start = now();
-        arena.count = 0;
-        for (size_t at = 0; status == LW_OK && next_text(input, &at, &text);) {
-            status = lw__encoder_encode(encoder, text.data, text.bytes, &arena, err);
-            bytes += text.bytes;
-        }
-        double seconds = now() - start;
+    for (long i = 0; status == LW_OK && i < args->passes; i++) {
+        now.bytes = 0;
+        now.arena.count = 0;
+        double start = processor_seconds();
+        status = encode_all(&now, args, input, err);
+        double seconds = processor_seconds() - start;
         (void)printf("{\"pass\": %ld, \"bytes\": %zu, \"ids\": %zu, \"seconds\": %.6f, "
                      "\"megabytes_per_second\": %.1f}\n",
-                     pass, bytes, arena.count, seconds, (double)bytes / seconds / 1e6);
+                     i, now.bytes, now.arena.count, seconds, (double)now.bytes / seconds / 1e6);
     }
+    lw__arena_reset(&now.arena);
+    return status;
+}
+
+/* What an encoder does once: making it, and what its first text finds missing. */
+static lw_status first_text(const lw__tokenizer *tokenizer, lw__encoder **encoder, lw_error *err)
+{
+    lw__arena arena = {.ids = NULL};
+    LW__TRY(lw__encoder_create(tokenizer, encoder, err));
+    lw_status status = lw__encoder_encode(*encoder, "a", 1, &arena, err);
     lw__arena_reset(&arena);
     return status;
 }
 
-static int run(const arguments *args, const lw__bytes *input)
+/* Opens a tokenizer and its encoder, and says what that took when passes are timed. */
+static lw_status open_both(const arguments *args, lw__tokenizer **tokenizer, lw__encoder **encoder,
+                           lw_error *err)
+{
+    double start = processor_seconds();
+    LW__TRY(lw__tokenizer_open(&args->options, tokenizer, err));
+    double opened = processor_seconds();
+    LW__TRY(first_text(*tokenizer, encoder, err));
+    if (args->passes > 0) {
+        (void)printf("{\"open_seconds\": %.6f, \"first_text_seconds\": %.6f, "
+                     "\"fingerprint\": \"%016llx\"}\n",
+                     opened - start, processor_seconds() - opened,
+                     (unsigned long long)lw__tokenizer_fingerprint(*tokenizer));
+    }
+    return LW_OK;
+}
+
+static int run(const arguments *args, lw__bytes *input)
 {
     lw_error err;
     lw__tokenizer *tokenizer = NULL;
     lw__encoder *encoder = NULL;
-    double start = now();
-    lw_status status = lw__tokenizer_open(&args->options, &tokenizer, &err);
-    if (status == LW_OK && args->passes > 0) {
-        (void)printf("{\"open_seconds\": %.6f, \"fingerprint\": \"%016llx\"}\n", now() - start,
-                     (unsigned long long)lw__tokenizer_fingerprint(tokenizer));
-    }
-    if (status == LW_OK) {
-        status = lw__encoder_create(tokenizer, &encoder, &err);
-    }
-    if (status == LW_OK) {
-        status = args->passes > 0 ? time_passes(encoder, input, args->passes, &err)
+    lw_status status = open_both(args, &tokenizer, &encoder, &err);
+    if (status == LW_OK && args->decodes) {
+        status = write_texts(tokenizer, args->skips_special, input, &err);
+    } else if (status == LW_OK) {
+        status = args->passes > 0 ? time_passes(encoder, args, input, &err)
                                   : write_ids(encoder, input, &err);
     }
     lw__encoder_destroy(encoder);
@@ -194,7 +303,7 @@ int main(int count, char **texts)
         return misuse();
     }
     lw__bytes_init(&input);
-    int code = read_input(&input) == 0 ? run(&args, &input) : 1;
+    int code = args.jsonl != NULL || read_input(&input) == 0 ? run(&args, &input) : 1;
     lw__bytes_reset(&input);
     return code;
 }

@@ -43,6 +43,11 @@ class Comparison:
             sys.exit("compare: %s: %s" % (arguments, found.stderr.decode().strip()))
         return found.stdout
 
+    def refusal(self, arguments):
+        """The line with which a tokenizer is refused; None when it is not."""
+        found = subprocess.run([self.driver] + arguments, input=b"", capture_output=True)
+        return found.stderr.decode("utf-8", "replace").strip() if found.returncode != 0 else None
+
     def run(self, what, arguments, reference, batch_of):
         failed = 0
         for start in range(0, len(batch_of), CHUNK):

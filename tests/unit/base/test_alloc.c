@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 
 static void test_alloc__zero_bytes_are_not_null(void **state)
 {
@@ -51,6 +52,27 @@ static void test_alloc__zeroed_and_copied(void **state)
     lw__free(NULL);
 }
 
+static void test_alloc__huge_is_zeros_also_where_the_heap_was_in_use(void **state)
+{
+    (void)state;
+
+    enum { BYTES = 3 << 20 };
+
+    for (int round = 0; round < 2; round++) {
+        void *start = NULL;
+        void *memory = lw__alloc_huge(BYTES, &start);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)start % LW__OS_HUGE_BYTES, 0);
+        unsigned char *bytes = start;
+        for (size_t i = 0; i < BYTES; i++) {
+            assert_int_equal(bytes[i], 0);
+        }
+        memset(bytes, 1, BYTES);
+        lw__free(memory);
+    }
+    assert_null(lw__alloc_huge(SIZE_MAX, &(void *){NULL}));
+}
+
 static void test_alloc__fails_from_the_named_one_on(void **state)
 {
     (void)state;
@@ -76,6 +98,7 @@ int main(void)
         cmocka_unit_test(test_alloc__zero_bytes_are_not_null),
         cmocka_unit_test(test_alloc__overflow_is_refused),
         cmocka_unit_test(test_alloc__zeroed_and_copied),
+        cmocka_unit_test(test_alloc__huge_is_zeros_also_where_the_heap_was_in_use),
         cmocka_unit_test(test_alloc__fails_from_the_named_one_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

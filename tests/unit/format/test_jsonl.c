@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -262,6 +263,61 @@ static void test_jsonl__order_stays_around_bad_records(void **state)
     reset(&p);
 }
 
+/* A line cut within a character, one with a bad byte, good ones between: each is told by itself. */
+static void test_jsonl__faults_on_many_lines(void **state)
+{
+    (void)state;
+    static const char lines[] =
+        "{\"text\":\"a\"}\n{\"text\":\"\xE4\xBD\n\xBD\n{\"text\":\"b\\n\"}\n"
+        "{\"text\":\"c\xFF\"}\n{\"text\":\"d\xC3\xA9\"}\n\xE4";
+    static const uint64_t at[] = {0, 22, 25, 0, 52, 0, 71};
+    parsed p;
+    parse(&p, "text", LW__BAD_FAIL, lines);
+    assert_int_equal(p.documents.count, 7);
+    check_text(&p, 0, "a", 1);
+    check_text(&p, 3, "b\n", 2);
+    check_text(&p, 5, "d\xC3\xA9", 3);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(p.documents.items[i].fault != NULL, at[i] != 0);
+        if (at[i] != 0) {
+            assert_string_equal(p.documents.items[i].fault->found, "ill-formed UTF-8");
+            assert_int_equal(p.documents.items[i].fault->at, 1000 + at[i]);
+        }
+    }
+    reset(&p);
+}
+
+/* Texts move down over the lines before them; those already found must stay as they are. */
+static void test_jsonl__texts_stay_when_later_ones_move(void **state)
+{
+    (void)state;
+
+    enum { COUNT = 40, ESCAPES = 60 };
+
+    char *lines = lw__alloc_zero(COUNT * (3 * ESCAPES + 64), 1);
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        used += (size_t)sprintf(lines + used, "{\"text\":\"%02zu", i);
+        for (size_t k = 0; k < ESCAPES + i; k++) {
+            used += (size_t)sprintf(lines + used, k % 3 == i % 3 ? "\\\"" : "x");
+        }
+        used += (size_t)sprintf(lines + used, "\",\"text2\":\"unused\"}\n");
+    }
+    parsed p;
+    parse(&p, "text", LW__BAD_FAIL, lines);
+    assert_int_equal(p.documents.count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        char wanted[2 + ESCAPES + COUNT + 1];
+        sprintf(wanted, "%02zu", i);
+        for (size_t k = 0; k < ESCAPES + i; k++) {
+            wanted[2 + k] = k % 3 == i % 3 ? '"' : 'x';
+        }
+        check_text(&p, i, wanted, 2 + ESCAPES + i);
+    }
+    reset(&p);
+    lw__free(lines);
+}
+
 static void test_jsonl__reuse_from_part_to_part(void **state)
 {
     (void)state;
@@ -309,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_jsonl__ill_formed_utf8),
         cmocka_unit_test(test_jsonl__replace_repairs),
         cmocka_unit_test(test_jsonl__order_stays_around_bad_records),
+        cmocka_unit_test(test_jsonl__faults_on_many_lines),
+        cmocka_unit_test(test_jsonl__texts_stay_when_later_ones_move),
         cmocka_unit_test(test_jsonl__reuse_from_part_to_part),
         cmocka_unit_test(test_jsonl__a_place_that_could_not_be_counted),
     };

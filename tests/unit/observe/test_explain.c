@@ -99,6 +99,81 @@ static void test_explain__a_state_is_compared(void **state)
     lw_recipe_close(recipe);
 }
 
+static unsigned long long minimum_of(lw_recipe *recipe, uint64_t world)
+{
+    static const char before[] = "\nminimum";
+    char *text = NULL;
+    assert_int_equal(lw_explain(recipe, world, NULL, &text, NULL), LW_OK);
+    const char *line = strstr(text, before);
+    assert_non_null(line);
+    unsigned long long minimum = strtoull(line + sizeof before - 1, NULL, 10);
+    lw_text_free(text);
+    return minimum;
+}
+
+/* What the first rank to be refused is told; empty when all can open. */
+static void try_ranks(lw_recipe *recipe, uint64_t world, lw_error *err)
+{
+    *err = (lw_error){0};
+    lw_status status = LW_OK;
+    for (uint64_t rank = 0; rank < world && status == LW_OK; rank++) {
+        lw_pipeline_options options = LW_PIPELINE_OPTIONS_INIT;
+        lw_pipeline *pipeline = NULL;
+        options.rank = rank;
+        options.world = world;
+        status = lw_pipeline_open(recipe, &options, NULL, &pipeline, err);
+        lw_pipeline_close(pipeline);
+    }
+}
+
+static void set_memory(lw_recipe *recipe, unsigned long long bytes)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", bytes);
+    run_set(recipe, "runtime.memory", text);
+}
+
+/* In a world of six, ranks 1 and 4 of four lanes run two lanes, the others one. */
+static void test_explain__the_minimum_is_that_of_the_rank_that_needs_the_most(void **state)
+{
+    (void)state;
+    static const uint64_t worlds[] = {1, 3, 4, 6, 12};
+    lw_recipe *recipe = run_recipe("repeat");
+    for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+        char expected[sizeof((lw_error *)0)->message + 16];
+        lw_error err;
+        unsigned long long minimum = minimum_of(recipe, worlds[i]);
+        set_memory(recipe, minimum);
+        try_ranks(recipe, worlds[i], &err);
+        assert_string_equal(err.message, "");
+        char *text = explain(recipe, worlds[i], NULL);
+        assert_null(strstr(text, "error: "));
+        lw_text_free(text);
+        set_memory(recipe, minimum - 1);
+        try_ranks(recipe, worlds[i], &err);
+        assert_int_equal(err.status, LW_E_NOMEM);
+        text = explain(recipe, worlds[i], NULL);
+        snprintf(expected, sizeof expected, "\nerror: %s\n", err.message);
+        expect(text, expected);
+        lw_text_free(text);
+        assert_true(minimum_of(recipe, worlds[i]) == minimum); /* it is still shown */
+    }
+    char *text = explain(recipe, 6, NULL);
+    expect(text, "\nmemory of rank 1 ");
+    lw_text_free(text);
+    lw_recipe_close(recipe);
+}
+
+static void test_explain__digests_need_no_other_minimum(void **state)
+{
+    (void)state;
+    lw_recipe *recipe = run_recipe("repeat");
+    unsigned long long with = minimum_of(recipe, 1);
+    run_set(recipe, "runtime.digests", "false");
+    assert_true(minimum_of(recipe, 1) == with);
+    lw_recipe_close(recipe);
+}
+
 static void test_explain__what_no_pipeline_could_do_is_refused(void **state)
 {
     (void)state;
@@ -122,6 +197,8 @@ int main(void)
         cmocka_unit_test(test_explain__a_finite_run_says_that_every_rank_follows_all_lanes),
         cmocka_unit_test(test_explain__fewer_blocks_than_lanes_are_said),
         cmocka_unit_test(test_explain__a_state_is_compared),
+        cmocka_unit_test(test_explain__the_minimum_is_that_of_the_rank_that_needs_the_most),
+        cmocka_unit_test(test_explain__digests_need_no_other_minimum),
         cmocka_unit_test(test_explain__what_no_pipeline_could_do_is_refused),
     };
     return cmocka_run_group_tests(tests, run_data, scratch_close);

@@ -26,7 +26,7 @@
     "tokenizer:\n"                                                                                 \
     "  path: \"t.tiktoken\"\n"                                                                     \
     "  name: null\n"                                                                               \
-    "  pattern: cl100k\n"                                                                          \
+    "  pattern: \"cl100k\"\n"                                                                      \
     "  bos: \"<s>\"\n"                                                                             \
     "  eos: true\n"                                                                                \
     "  special_text: true\n"                                                                       \
@@ -185,7 +185,7 @@ static void test_canonical__fields_are_the_stream_options_in_table_order(void **
                        "sources.code.block=65536\n"
                        "mixture.unit=documents\n"
                        "tokenizer.name=null\n"
-                       "tokenizer.pattern=cl100k\n"
+                       "tokenizer.pattern=\"cl100k\"\n"
                        "tokenizer.bos=\"<s>\"\n"
                        "tokenizer.eos=true\n"
                        "tokenizer.special_text=true\n"

@@ -154,9 +154,6 @@ static void test_value__names_are_those_of_the_option(void **state)
     refused("end", "stop", "is stop, expected repeat, drop or pad");
     refused("order", "null", "is null, expected permuted or file");
     refused("runtime.device", "cuda", "is cuda, expected cpu");
-    refused("tokenizer.pattern", "gpt3",
-            "is gpt3, expected null, gpt2, cl100k, o200k, llama3, llama4, qwen "
-            "or qwen3_6");
     refused("sources.0.format", "parquet", "is parquet, expected null or jsonl");
     with(NULL, NULL);
 }

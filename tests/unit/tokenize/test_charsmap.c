@@ -56,6 +56,27 @@ static void test_charsmap__takes_the_longest(void **state)
     becomes(&map, "", 0, "");
 }
 
+static void test_charsmap__tells_which_ascii_it_has(void **state)
+{
+    (void)state;
+    lw__charsmap map;
+    fill_map();
+    put_unit('x', labelled('x', 'x' ^ 0xD0, false)); /* only what goes on with a byte CC */
+    put_unit(0xD0, 1u << 31);
+    put_unit(0xD0 ^ 0xCC, labelled(0xCC, 0, true));
+    put_unit('y', labelled('y', 'y' ^ 0xF0, false)); /* only what goes on with a z */
+    put_unit(0xF0, 1u << 31);
+    put_unit(0xF0 ^ 'z', labelled('z', 0, true));
+    assert_true(lw__charsmap_open(&map, map_bytes, MAP_BYTES));
+    assert_true(lw__charsmap_has_ascii(&map, 'A'));
+    assert_true(lw__charsmap_has_ascii(&map, '\t'));
+    assert_false(lw__charsmap_has_ascii(&map, 'B'));
+    assert_false(lw__charsmap_has_ascii(&map, 'x'));
+    assert_true(lw__charsmap_has_ascii(&map, 'y'));
+    map.units = NULL;
+    assert_false(lw__charsmap_has_ascii(&map, 'A'));
+}
+
 static void test_charsmap__refuses_what_is_cut_short(void **state)
 {
     (void)state;
@@ -109,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_charsmap__takes_the_longest),
+        cmocka_unit_test(test_charsmap__tells_which_ascii_it_has),
         cmocka_unit_test(test_charsmap__refuses_what_is_cut_short),
         cmocka_unit_test(test_charsmap__places_outside_are_nothing),
         cmocka_unit_test(test_charsmap__in_a_model),

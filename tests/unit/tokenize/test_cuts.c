@@ -50,6 +50,21 @@ static void test_cuts__pairs_in_tokens_are_kept(void **state)
     lw__cuts_reset(&cuts);
 }
 
+/* Characters joined by their code points are those of texts. */
+static void test_cuts__code_points_of_every_length(void **state)
+{
+    (void)state;
+    lw__cuts cuts;
+    assert_int_equal(lw__cuts_create(&cuts, NULL), LW_OK);
+    lw__cuts_join(&cuts, 'a', 0xE9);
+    lw__cuts_join(&cuts, 0xE9, 0x4E2D);
+    lw__cuts_join(&cuts, 0x4E2D, 0x1F389);
+    const char *text = "a\xC3\xA9\xE4\xB8\xAD\xF0\x9F\x8E\x89\xE4\xB8\xAD";
+    assert_int_equal(next(&cuts, text, 0), 10);
+    assert_int_equal(next(&cuts, "\xC3\xA9z", 0), 2);
+    lw__cuts_reset(&cuts);
+}
+
 /* A token that ends or begins inside a character may join what is on the other side to anything. */
 static void test_cuts__parts_of_characters_join(void **state)
 {
@@ -185,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts__pairs_in_tokens_are_kept),
+        cmocka_unit_test(test_cuts__code_points_of_every_length),
         cmocka_unit_test(test_cuts__parts_of_characters_join),
         cmocka_unit_test(test_cuts__bytes_that_are_not_utf8_are_not_cut),
         cmocka_unit_test(test_cuts__parts_merge_as_the_whole_does),

@@ -58,6 +58,41 @@ static void test_encoder__nul_bytes_are_text(void **state)
     lw__tokenizer_close(tokenizer);
 }
 
+/* More ids than a cache has room for, of pieces that it still knows when they come again. */
+static void test_encoder__ids_that_were_overwritten_are_made_again(void **state)
+{
+    (void)state;
+
+    enum { WORDS = 100000, LETTERS = 10, BYTES = WORDS * (LETTERS + 1) };
+
+    static const char letters[] = "cdfgijklmn"; /* none of them merges */
+    lw__tokenizer *tokenizer = open_special(true, NULL, NULL);
+    lw__encoder *encoder = NULL;
+    lw__arena arena = {.ids = NULL};
+    char *text = malloc(BYTES);
+    assert_non_null(text);
+    for (size_t i = 0; i < WORDS; i++) {
+        size_t number = i;
+        text[i * (LETTERS + 1)] = ' ';
+        for (size_t j = 1; j <= LETTERS; j++, number /= 10) {
+            text[i * (LETTERS + 1) + j] = letters[number % 10];
+        }
+    }
+    assert_int_equal(lw__encoder_create(tokenizer, &encoder, NULL), LW_OK);
+    for (int pass = 0; pass < 3; pass++) {
+        arena.count = 0;
+        assert_int_equal(lw__encoder_encode(encoder, text, BYTES, &arena, NULL), LW_OK);
+        assert_int_equal(arena.count, BYTES);
+        for (size_t i = 0; i < BYTES; i++) {
+            assert_int_equal(arena.ids[i], text[i]);
+        }
+    }
+    free(text);
+    lw__arena_reset(&arena);
+    lw__encoder_destroy(encoder);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_encoder__long_runs(void **state)
 {
     (void)state;
@@ -171,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_encoder__special_text_off),
         cmocka_unit_test(test_encoder__bos_and_eos_enclose_every_text),
         cmocka_unit_test(test_encoder__nul_bytes_are_text),
+        cmocka_unit_test(test_encoder__ids_that_were_overwritten_are_made_again),
         cmocka_unit_test(test_encoder__long_runs),
         cmocka_unit_test(test_encoder__the_cache_changes_nothing),
         cmocka_unit_test(test_encoder__ids_are_appended),

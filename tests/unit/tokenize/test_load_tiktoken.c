@@ -16,6 +16,21 @@ static void test_load_tiktoken__a_pattern_is_needed(void **state)
     lw__tokenizer_close(tokenizer);
 }
 
+/* What a regex does not match is dropped. */
+static void test_load_tiktoken__a_pattern_that_is_a_regex(void **state)
+{
+    (void)state;
+    lw__tokenizer_options options = {.path = tiny_write_tiktoken("own.tiktoken"),
+                                     .pattern = "\\p{L}{1,2}+|\\d"};
+    lw__tokenizer *tokenizer = tiny_open(&options);
+    tiny_encodes(tokenizer, "the, 12", 7, TINY_TH, 'e', '1', '2', -1);
+    lw__tokenizer_close(tokenizer);
+    options.pattern = "(a)\\1";
+    tiny_open_fails(&options, LW_E_UNSUPPORTED, "pattern \"(a)\\1\", expected a regex with no");
+    options.pattern = "\xFF+";
+    tiny_open_fails(&options, LW_E_INVALID, "a pattern that is not UTF-8");
+}
+
 static void test_load_tiktoken__published_names_bring_pattern_and_specials(void **state)
 {
     (void)state;
@@ -145,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_tiktoken__a_pattern_is_needed),
+        cmocka_unit_test(test_load_tiktoken__a_pattern_that_is_a_regex),
         cmocka_unit_test(test_load_tiktoken__published_names_bring_pattern_and_specials),
         cmocka_unit_test(test_load_tiktoken__models_known_by_file_or_pattern),
         cmocka_unit_test(test_load_tiktoken__a_model_file_needs_a_pattern),

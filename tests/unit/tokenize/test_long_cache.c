@@ -65,6 +65,34 @@ static void test_long_cache__old_pieces_give_way(void **state)
     lw__long_cache_reset(&cache);
 }
 
+/* Far around the ring, with pieces between: ids are those that were kept, or gone. */
+static void test_long_cache__kept_ids_are_whole_or_gone(void **state)
+{
+    (void)state;
+
+    enum { ROUNDS = 200000 };
+
+    lw__long_cache cache;
+    uint64_t positions[64] = {0};
+    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        int32_t ids[LW__LONG_CACHE_KEPT];
+        for (int j = 0; j < LW__LONG_CACHE_KEPT; j++) {
+            ids[j] = i + j;
+        }
+        positions[i % 64] = lw__long_cache_keep(&cache, ids, 1 + (size_t)i % LW__LONG_CACHE_KEPT);
+        lw__long_key key = key_of("a piece between the kept ids", 0);
+        lw__long_cache_put(&cache, &key, ids, 1 + (size_t)i % 3);
+        const uint32_t *newest = lw__long_cache_kept(&cache, positions[i % 64]);
+        assert_non_null(newest);
+        assert_memory_equal(newest, ids, (1 + (size_t)i % LW__LONG_CACHE_KEPT) * sizeof *ids);
+        const uint32_t *older = lw__long_cache_kept(&cache, positions[(i + 1) % 64]);
+        assert_true(i < 64 || (older != NULL && older[0] == (uint32_t)(i - 63)));
+    }
+    assert_null(lw__long_cache_kept(&cache, 0));
+    lw__long_cache_reset(&cache);
+}
+
 static void test_long_cache__memory_that_runs_out_is_an_error(void **state)
 {
     (void)state;
@@ -81,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_cache__pieces_are_found_by_bytes_and_kind),
         cmocka_unit_test(test_long_cache__old_pieces_give_way),
+        cmocka_unit_test(test_long_cache__kept_ids_are_whole_or_gone),
         cmocka_unit_test(test_long_cache__memory_that_runs_out_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "tiny_vocabulary.h"
 #include "tokenize/nfc.h"
+#include "tokenize/unicode_nfc.h"
 
 #define ACUTE     "\xCC\x81" /* U+0301, class 230 */
 #define DOT_BELOW "\xCC\xA3" /* U+0323, class 220 */
@@ -55,6 +56,21 @@ static void test_nfc__a_letter_and_a_mark_join(void **state)
     normalizes(ACUTE "e" ACUTE, ACUTE E_ACUTE);             /* a mark without a letter */
     normalizes("e\xCC\xB8" ACUTE "!", E_ACUTE "\xCC\xB8!"); /* over one of a lower class */
     normalizes("\xE0\xA7\x87\xE0\xA6\xBE", "\xE0\xA7\x8B"); /* of class 0, side by side */
+}
+
+/* Characters that are passed by their first byte, before and behind what is not. */
+static void test_nfc__what_is_passed_quickly_is_a_wall(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code < 0xA000; code++) {
+        if (code < 0x300 || (code >= 0x3C0 && code < 0x480) || code >= 0x4000) {
+            assert_int_equal(lw__unicode_nfc(code), LW__NFC_WALL);
+        }
+    }
+    is_normal("\xD0\x98 \xCF\x80 \xE4\xB8\x80\xE9\xBF\xBF, and more than eight bytes of ASCII");
+    normalizes("\xD0\x98\xCC\x86", "\xD0\x99");
+    normalizes("eight b e" ACUTE "\xE4\xB8\x80", "eight b " E_ACUTE "\xE4\xB8\x80");
+    normalizes("\xE4\xB8\x80" ACUTE DOT_BELOW, "\xE4\xB8\x80" DOT_BELOW ACUTE);
 }
 
 static void test_nfc__marks_are_put_in_order(void **state)
@@ -171,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nfc__normal_text_is_not_touched),
         cmocka_unit_test(test_nfc__a_letter_and_a_mark_join),
+        cmocka_unit_test(test_nfc__what_is_passed_quickly_is_a_wall),
         cmocka_unit_test(test_nfc__marks_are_put_in_order),
         cmocka_unit_test(test_nfc__some_characters_are_never_normal),
         cmocka_unit_test(test_nfc__hangul_is_computed),

@@ -156,13 +156,28 @@ static void test_open_tokenizer__equal_behaviour_has_equal_fingerprints(void **s
     assert_true(fingerprint(&bpe) == fingerprint(&hf));
 }
 
+/* Merges that never happen, and ignore_merges where all tokens are reached, change nothing. */
+static void test_open_tokenizer__idle_merges_are_not_in_the_fingerprint(void **state)
+{
+    (void)state;
+    tiny_json plain = {.added = "[]"};
+    tiny_json idle = {.model = "\"ignore_merges\": true, ",
+                      .merges = "[\"t h\", \"th e\", \"\u0120 the\", \"a b\", "
+                                "\"a a\", \"aa aa\", \"1 2\", \"\u010A \u010A\", "
+                                "\"\u0120 \u0120\"]"};
+    lw__tokenizer_options all[] = {{.path = tiny_write_json("plain.json", &plain)},
+                                   {.path = tiny_write_json("idle.json", &idle)}};
+    assert_true(fingerprint(&all[0]) == fingerprint(&all[1]));
+}
+
 static void test_open_tokenizer__every_setting_changes_the_fingerprint(void **state)
 {
     (void)state;
     tiny_json plain = {.added = "[" TOKEN("265", "<s>") "]"};
     tiny_json split = {.added = plain.added, .pre_tokenizer = SPLIT_ONE_DIGIT};
     tiny_json merges = {.added = plain.added, .merges = "[\"t h\"]"};
-    tiny_json whole = {.added = plain.added, .model = "\"ignore_merges\": true, "};
+    tiny_json whole = {
+        .added = plain.added, .model = "\"ignore_merges\": true, ", .merges = merges.merges};
     tiny_json space = {.added = plain.added,
                        .pre_tokenizer = "{\"type\": \"ByteLevel\", \"add_prefix_space\": true}"};
     tiny_json text = {.added = "[" TOKEN("265", "<t>") "]"};
@@ -239,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_open_tokenizer__bos_and_eos_that_are_not_there),
         cmocka_unit_test(test_open_tokenizer__tokens_by_id_and_by_bytes),
         cmocka_unit_test(test_open_tokenizer__equal_behaviour_has_equal_fingerprints),
+        cmocka_unit_test(test_open_tokenizer__idle_merges_are_not_in_the_fingerprint),
         cmocka_unit_test(test_open_tokenizer__every_setting_changes_the_fingerprint),
         cmocka_unit_test(test_open_tokenizer__memory_that_runs_out_is_an_error),
     };

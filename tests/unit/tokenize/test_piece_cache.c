@@ -53,7 +53,9 @@ static void put_number(const lw__cache *cache, uint32_t number)
     int bytes = snprintf(text, sizeof text, "n%u", (unsigned)number);
     lw__cache_key key = key_of(text, (size_t)bytes);
     const int32_t ids[LW__CACHE_IDS] = {(int32_t)number, 1, 2, 3};
-    lw__cache_put_beside(cache, &key, ids, 1 + number % LW__CACHE_IDS);
+    lw__cache_entry *entry = lw__cache_take_beside(cache, &key);
+    memcpy(entry->ids, ids, sizeof ids);
+    entry->ids[0] |= (1 + number % LW__CACHE_IDS) << LW__CACHE_ID_BITS;
 }
 
 static size_t count_found(const lw__cache *cache, uint32_t end)

@@ -7,7 +7,7 @@
 
 #include "tokenize/piece_joins.h"
 
-enum { SYMBOLS = 60, PAIRS = 300, MOST = 200 };
+enum { SYMBOLS = 60, PAIRS = 300, MOST = 400, ROW_SYMBOLS = 9 };
 
 static lw__joint pairs[PAIRS];
 
@@ -18,17 +18,15 @@ static uint32_t draw(uint32_t *seed)
 }
 
 /* Ranks repeat, as scores of pieces may. */
-static void fill(lw__joins *joins, uint32_t seed)
+static void fill(lw__joins *joins, uint32_t seed, uint32_t symbols)
 {
     lw_error err = {.status = LW_OK};
-    assert_int_equal(lw__joins_create(joins, PAIRS, &err), LW_OK);
+    assert_int_equal(lw__joins_create(joins, &err), LW_OK);
     for (size_t i = 0; i < PAIRS; i++) {
-        pairs[i] = (lw__joint){.left = draw(&seed) % SYMBOLS,
-                               .right = draw(&seed) % SYMBOLS,
-                               .becomes = draw(&seed) % SYMBOLS,
-                               .rank = draw(&seed) % 40,
-                               .last = 'a',
-                               .first = 0xE9};
+        pairs[i] = (lw__joint){.left = draw(&seed) % symbols,
+                               .right = draw(&seed) % symbols,
+                               .becomes = draw(&seed) % symbols,
+                               .rank = draw(&seed) % 40};
         assert_int_equal(lw__joins_put(joins, &pairs[i], &err), LW_OK);
     }
 }
@@ -64,52 +62,69 @@ static size_t merge_plainly(int32_t *symbols, size_t count)
     }
 }
 
+static void check(const lw__joins *joins, lw__joins_scratch *scratch, const int32_t *symbols,
+                  size_t count)
+{
+    lw_error err = {.status = LW_OK};
+    int32_t ours[MOST];
+    int32_t plain[MOST];
+    memcpy(ours, symbols, count * sizeof *ours);
+    memcpy(plain, symbols, count * sizeof *plain);
+    size_t expected = merge_plainly(plain, count);
+    assert_int_equal(lw__joins_merge(joins, scratch, ours, &count, &err), LW_OK);
+    assert_int_equal(count, expected);
+    assert_memory_equal(ours, plain, count * sizeof *ours);
+}
+
 static void test_piece_joins__follows_the_rule(void **state)
 {
     (void)state;
-    lw_error err = {.status = LW_OK};
     lw__joins joins;
     lw__joins_scratch scratch = {.links = NULL};
-    fill(&joins, 5);
+    fill(&joins, 5, SYMBOLS);
     uint32_t seed = 9;
     for (size_t round = 0; round < 2000; round++) {
         int32_t ours[MOST];
-        int32_t plain[MOST];
         size_t count = draw(&seed) % (round % 4 == 0 ? MOST : 40);
         for (size_t i = 0; i < count; i++) {
             ours[i] = (int32_t)(draw(&seed) % SYMBOLS);
         }
-        memcpy(plain, ours, sizeof plain);
-        size_t expected = merge_plainly(plain, count);
-        assert_int_equal(lw__joins_merge(&joins, &scratch, ours, &count, &err), LW_OK);
-        assert_int_equal(count, expected);
-        assert_memory_equal(ours, plain, count * sizeof *ours);
+        check(&joins, &scratch, ours, count);
     }
     lw__joins_scratch_reset(&scratch);
     lw__joins_reset(&joins);
 }
 
-static void test_piece_joins__says_where_merges_go_across(void **state)
+/* Few symbols, so that rows merge into rows, and all kinds of ranks and neighbours come up. */
+static void test_piece_joins__rows_of_equal_symbols(void **state)
 {
     (void)state;
-    lw_error err = {.status = LW_OK};
-    lw__joins joins;
-    fill(&joins, 5);
-    assert_true(lw__joins_wide(&joins, 'a', 0xE9));
-    assert_false(lw__joins_wide(&joins, 0xE9, 'a'));
-    assert_false(joins.ascii['a']['b']);
-    lw__joint ascii = {.left = 1, .right = 2, .becomes = 3, .last = 'a', .first = 'b'};
-    assert_int_equal(lw__joins_put(&joins, &ascii, &err), LW_OK);
-    assert_true(joins.ascii['a']['b']);
-    assert_false(joins.ascii['b']['a']);
-    lw__joins_reset(&joins);
+    lw__joins_scratch scratch = {.links = NULL};
+    for (uint32_t table = 0; table < 100; table++) {
+        lw__joins joins;
+        uint32_t seed = table;
+        fill(&joins, 1000 + table, 3 + table % ROW_SYMBOLS);
+        for (size_t round = 0; round < 6; round++) {
+            int32_t ours[MOST];
+            size_t count = 0;
+            while (count < 40) {
+                int32_t symbol = (int32_t)(draw(&seed) % ROW_SYMBOLS);
+                for (size_t left = 1 + draw(&seed) % 200; left > 0; left--) {
+                    ours[count++] = symbol;
+                }
+            }
+            check(&joins, &scratch, ours, count);
+        }
+        lw__joins_reset(&joins);
+    }
+    lw__joins_scratch_reset(&scratch);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_piece_joins__follows_the_rule),
-        cmocka_unit_test(test_piece_joins__says_where_merges_go_across),
+        cmocka_unit_test(test_piece_joins__rows_of_equal_symbols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

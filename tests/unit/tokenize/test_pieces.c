@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding with pieces: preparing, merging by score, splitting by sums, unknown characters. */
 #include "tiny_pieces.h"
+#include "tokenize/model.h"
 
 static const tiny_piece pieces[] = {
     {"<unk>", 0, LW__PIECE_UNKNOWN},     /* 0 */
@@ -169,6 +170,97 @@ static void test_pieces__long_units(void **state)
     }
 }
 
+/* ---- long texts, against the same text as one unit ---- */
+
+enum { LONG_TEXT = 150000 };
+
+static uint32_t draw(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed >> 8;
+}
+
+/* Text that mostly holds characters of pieces; a space is U+0020, as in prepared text. */
+static size_t fill_text(char *text, uint32_t *seed, bool spaces)
+{
+    static const char *const characters[] = {"a", "a", "b", " ", "c", "\xC3\xA9", "aaab"};
+    size_t kinds = sizeof characters / sizeof characters[0];
+    size_t bytes = 0;
+    while (bytes < LONG_TEXT - 8) {
+        const char *next = characters[draw(seed) % kinds];
+        next = *next == ' ' && !spaces ? "b" : next;
+        size_t count = strlen(next);
+        memcpy(text + bytes, next, count);
+        bytes += count;
+    }
+    return bytes;
+}
+
+static void same_as_one_unit(const tiny_model *model, uint32_t seed, bool spaces)
+{
+    static char text[LONG_TEXT];
+    static int32_t expected[LONG_TEXT * 3];
+    lw__tokenizer *tokenizer = tiny_open_model(model);
+    lw_error err = {.status = LW_OK};
+    lw__encoder *encoder = NULL;
+    lw__pieces_scratch *scratch = NULL;
+    lw__arena arena = {.ids = NULL};
+    size_t count = 0;
+    size_t bytes = fill_text(text, &seed, spaces);
+    assert_int_equal(lw__encoder_create(tokenizer, &encoder, &err), LW_OK);
+    assert_int_equal(lw__encoder_encode(encoder, text, bytes, &arena, &err), LW_OK);
+    assert_int_equal(lw__pieces_scratch_create(&scratch, &err), LW_OK);
+    assert_int_equal(lw__pieces_unit(tokenizer->pieces, scratch, (const unsigned char *)text, bytes,
+                                     expected, &count, &err),
+                     LW_OK);
+    assert_int_equal(arena.count, count);
+    assert_memory_equal(arena.ids, expected, count * sizeof *expected);
+    lw__arena_reset(&arena);
+    lw__pieces_scratch_destroy(scratch);
+    lw__encoder_destroy(encoder);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_pieces__long_texts_are_as_one_unit(void **state)
+{
+    (void)state;
+    for (int type = TINY_UNIGRAM; type <= TINY_BPE; type++) {
+        for (uint32_t seed = 0; seed < 4; seed++) {
+            tiny_model model = model_of(type);
+            model.byte_fallback = seed % 2 == 1;
+            same_as_one_unit(&model, seed, true);
+            same_as_one_unit(&model, seed, false);
+        }
+    }
+}
+
+/* Spaces that end a text are dropped, also where a part ends between them. */
+static void test_pieces__dropped_spaces_around_the_end_of_a_part(void **state)
+{
+    (void)state;
+    static char text[80000];
+    for (int type = TINY_UNIGRAM; type <= TINY_BPE; type++) {
+        tiny_model model = model_of(type);
+        model.collapsed = true;
+        lw__tokenizer *tokenizer = tiny_open_model(&model);
+        lw_error err = {.status = LW_OK};
+        lw__encoder *encoder = NULL;
+        lw__arena arena = {.ids = NULL};
+        assert_int_equal(lw__encoder_create(tokenizer, &encoder, &err), LW_OK);
+        for (size_t words = 32760; words < 32776; words++) {
+            memset(text, ' ', sizeof text);
+            memset(text, 'b', words);
+            arena.count = 0;
+            assert_int_equal(lw__encoder_encode(encoder, text, sizeof text, &arena, &err), LW_OK);
+            assert_int_equal(arena.count, words);
+            assert_int_equal(arena.ids[words - 1], 6);
+        }
+        lw__arena_reset(&arena);
+        lw__encoder_destroy(encoder);
+        lw__tokenizer_close(tokenizer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +272,8 @@ int main(void)
         cmocka_unit_test(test_pieces__unigram_takes_the_best_sum),
         cmocka_unit_test(test_pieces__the_cache_changes_nothing),
         cmocka_unit_test(test_pieces__long_units),
+        cmocka_unit_test(test_pieces__long_texts_are_as_one_unit),
+        cmocka_unit_test(test_pieces__dropped_spaces_around_the_end_of_a_part),
     };
     return cmocka_run_group_tests(tests, tiny_setup, tiny_teardown);
 }

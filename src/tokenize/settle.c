@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Merges are taken in order of rank. One that makes a token of two others is kept when, by the
+ * merges kept before it, the bytes of the token become just these two. All others can not happen:
+ *
+ *   When all pairs of lower rank are gone from a text, a stretch that no merge has crossed the ends
+ *   of is merged as it would be alone. So where two neighbours stand for the bytes of a token, they
+ *   are what its bytes become alone: the two of the merge that is kept, or none that merge.
+ *
+ * That needs both parts to be there by then. A merge that waits for a part which only comes later,
+ * and before its token is made by another, makes the whole list unsound, as do two merges of one
+ * pair. Then the caller uses it as it stands.
+ *
+ * Kept merges only make tokens that were not there, so ranks only rise while a text is merged.
+ */
+#include "tokenize/settle.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "tokenize/bpe_pairs.h"
+
+#define FILTER_BITS 20 /* most pairs that are asked for are none: a core's own cache says so */
+
+/* How a token is made. */
+typedef struct making {
+    uint32_t left;
+    uint32_t right;
+    uint32_t order; /* 0: not made; 1: a byte; then in order of the merges kept */
+} making;
+
+typedef struct settling {
+    lw__vocab *vocab;
+    lw__bpe *bpe;
+    making *makings;    /* by id */
+    lw__merge *kept;    /* in order */
+    lw__merge *waiting; /* those that lacked a part */
+    size_t kept_count;
+    size_t waiting_count;
+    size_t waiting_capacity;
+    bool is_sound;
+    uint64_t filter[((size_t)1 << FILTER_BITS) / 64]; /* by hash of the pairs that were kept */
+} settling;
+
+static lw_status settling_fill(settling *s, size_t most_kept, lw_error *err)
+{
+    size_t limit = s->vocab->limit;
+    s->makings = lw__alloc_zero(limit, sizeof *s->makings);
+    s->kept = lw__alloc_array(most_kept + 1, sizeof *s->kept);
+    if (s->makings == NULL || s->kept == NULL) {
+        return lw__fail_nomem(err, limit * sizeof *s->makings + most_kept * sizeof *s->kept,
+                              "merges");
+    }
+    for (size_t byte = 0; byte < 256; byte++) {
+        s->makings[s->bpe->byte_ids[byte]].order = 1;
+    }
+    s->is_sound = true;
+    return lw__bpe_reserve(s->bpe, most_kept < limit ? most_kept : limit, err);
+}
+
+static void settling_destroy(settling *s)
+{
+    if (s != NULL) {
+        lw__free(s->makings);
+        lw__free(s->kept);
+        lw__free(s->waiting);
+        lw__free(s);
+    }
+}
+
+static lw_status settling_create(lw__vocab *vocab, lw__bpe *bpe, size_t most_kept, settling **out,
+                                 lw_error *err)
+{
+    settling *s = lw__alloc_zero(1, sizeof *s);
+    if (s == NULL) {
+        return lw__fail_nomem(err, sizeof *s, "merges");
+    }
+    s->vocab = vocab;
+    s->bpe = bpe;
+    *out = s;
+    return settling_fill(s, most_kept, err);
+}
+
+static uint64_t filter_bit(uint64_t key)
+{
+    return lw__pair_hash(key) >> (64 - FILTER_BITS);
+}
+
+static uint32_t rank_of(const settling *s, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 32 | right;
+    uint64_t bit = filter_bit(key);
+    bool may_be = (s->filter[bit / 64] >> bit % 64 & 1) != 0;
+    return may_be ? lw__pair_wide_rank(s->bpe, key) : LW__RANK_NONE;
+}
+
+static bool is_made(const settling *s, int32_t id)
+{
+    return s->makings[id].order != 0;
+}
+
+/*
+ * Whether two tokens side by side stay apart while their bytes are merged. Going back in time, the
+ * one that was made last is taken apart; what then meets at the boundary must not merge before.
+ * Merges of one rank go from left to right, so one across the boundary comes before one behind it.
+ */
+static bool stays_apart(const settling *s, uint32_t left, uint32_t right)
+{
+    uint32_t limit = LW__RANK_NONE;
+    for (;;) {
+        const making *first = &s->makings[left];
+        const making *second = &s->makings[right];
+        if (rank_of(s, left, right) < limit) {
+            return false;
+        }
+        if (first->order > second->order) {
+            limit = first->order - 2;
+            left = first->right;
+        } else if (second->order > 1) {
+            limit = second->order - 1;
+            right = second->left;
+        } else {
+            return true;
+        }
+    }
+}
+
+static lw_status keep(settling *s, const lw__merge *merge, lw_error *err)
+{
+    uint32_t rank = (uint32_t)s->kept_count;
+    lw__merge kept = {.left = merge->left, .right = merge->right, .id = merge->id, .rank = rank};
+    uint64_t bit = filter_bit((uint64_t)kept.left << 32 | (uint32_t)kept.right);
+    s->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+    s->kept[s->kept_count++] = kept;
+    s->makings[merge->id] =
+        (making){.left = (uint32_t)merge->left, .right = (uint32_t)merge->right, .order = rank + 2};
+    return lw__bpe_put(s->bpe, &kept, err);
+}
+
+static lw_status wait_for_parts(settling *s, const lw__merge *merge, lw_error *err)
+{
+    if (s->waiting_count == s->waiting_capacity) {
+        size_t wanted = s->waiting_capacity * 2 + 64;
+        lw__merge *grown = lw__resize_array(s->waiting, wanted, sizeof *grown);
+        if (grown == NULL) {
+            return lw__fail_nomem(err, wanted * sizeof *grown, "merges");
+        }
+        s->waiting = grown;
+        s->waiting_capacity = wanted;
+    }
+    s->waiting[s->waiting_count++] = *merge;
+    return LW_OK;
+}
+
+static lw_status offer(settling *s, const lw__merge *merge, lw_error *err)
+{
+    if (is_made(s, merge->id)) {
+        const making *made = &s->makings[merge->id];
+        bool is_same = made->left == (uint32_t)merge->left && made->right == (uint32_t)merge->right;
+        s->is_sound = s->is_sound && !is_same;
+        return LW_OK;
+    }
+    if (!is_made(s, merge->left) || !is_made(s, merge->right)) {
+        return wait_for_parts(s, merge, err);
+    }
+    return stays_apart(s, (uint32_t)merge->left, (uint32_t)merge->right) ? keep(s, merge, err)
+                                                                         : LW_OK;
+}
+
+static bool makes_all(const settling *s)
+{
+    const lw__vocab *vocab = s->vocab;
+    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
+        lw_str text = lw__vocab_text(vocab, id);
+        if (!is_made(s, id) && text.bytes > 0 &&
+            lw__vocab_find(vocab, text.data, text.bytes) == id) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a merge that lacked a part never happens: the part never comes, or the token is made first. */
+static bool waits_in_vain(const settling *s, const lw__merge *merge)
+{
+    uint32_t left = s->makings[merge->left].order;
+    uint32_t right = s->makings[merge->right].order;
+    uint32_t made = s->makings[merge->id].order;
+    uint32_t last = left > right ? left : right;
+    return left == 0 || right == 0 || (made != 0 && made < last);
+}
+
+static void finish(settling *s, lw__settled *out)
+{
+    for (size_t i = 0; i < s->waiting_count && s->is_sound; i++) {
+        s->is_sound = waits_in_vain(s, &s->waiting[i]);
+    }
+    *out = (lw__settled){.is_sound = s->is_sound, .makes_all = s->is_sound && makes_all(s)};
+    if (s->is_sound) {
+        lw__free(s->vocab->merges);
+        s->vocab->merges = s->kept;
+        s->vocab->merge_count = s->kept_count;
+        s->vocab->merge_capacity = s->kept_count;
+        s->kept = NULL;
+    }
+}
+
+lw_status lw__settle_merges(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
+{
+    settling *s = NULL;
+    lw_status status = settling_create(vocab, bpe, vocab->merge_count, &s, err);
+    for (size_t i = 0; i < vocab->merge_count && status == LW_OK; i++) {
+        status = offer(s, &vocab->merges[i], err);
+    }
+    if (status == LW_OK) {
+        finish(s, out);
+    }
+    settling_destroy(s);
+    return status;
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+/* The splits of a token that merging does not reach wait for parts that come later, if any do. */
+static lw_status wait_for_splits(settling *s, int32_t id, lw_str text, lw_error *err)
+{
+    for (size_t cut = 1; cut < text.bytes; cut++) {
+        lw__merge merge = {.left = lw__vocab_find(s->vocab, text.data, cut),
+                           .right = lw__vocab_find(s->vocab, text.data + cut, text.bytes - cut),
+                           .id = id};
+        bool both = merge.left >= 0 && merge.right >= 0;
+        if (both && !(is_made(s, merge.left) && is_made(s, merge.right))) {
+            LW__TRY(wait_for_parts(s, &merge, err));
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status offer_token(settling *s, int32_t id, lw__bpe_scratch *scratch, int32_t *parts,
+                             lw_error *err)
+{
+    lw_str text = lw__vocab_text(s->vocab, id);
+    size_t count = 0;
+    if (text.bytes < 2 || lw__vocab_find(s->vocab, text.data, text.bytes) != id) {
+        return LW_OK;
+    }
+    LW__TRY(lw__bpe_encode(s->bpe, scratch, (const unsigned char *)text.data, text.bytes, parts,
+                           &count, err));
+    if (count != 2) {
+        return wait_for_splits(s, id, text, err);
+    }
+    lw__merge merge = {.left = parts[0], .right = parts[1], .id = id};
+    return keep(s, &merge, err);
+}
+
+static size_t longest_token(const lw__vocab *vocab)
+{
+    size_t longest = 0;
+    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
+        size_t bytes = lw__vocab_text(vocab, id).bytes;
+        longest = bytes > longest ? bytes : longest;
+    }
+    return longest;
+}
+
+lw_status lw__settle_ranks(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
+{
+    settling *s = NULL;
+    lw__bpe_scratch scratch = {.nodes = NULL};
+    size_t longest = longest_token(vocab);
+    int32_t *parts = lw__alloc_array(longest, sizeof *parts);
+    lw_status status = parts != NULL ? settling_create(vocab, bpe, vocab->limit, &s, err)
+                                     : lw__fail_nomem(err, longest * sizeof *parts, "merges");
+    for (int32_t id = 0; (size_t)id < vocab->limit && status == LW_OK; id++) {
+        status = offer_token(s, id, &scratch, parts, err);
+    }
+    if (status == LW_OK) {
+        finish(s, out);
+    }
+    lw__free(parts);
+    lw__bpe_scratch_reset(&scratch);
+    settling_destroy(s);
+    return status;
+}
