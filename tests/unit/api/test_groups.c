@@ -419,6 +419,43 @@ static void test_groups__no_flipped_bit_of_a_waiting_group_does_harm(void **stat
     lw_recipe_close(recipe);
 }
 
+/* Opens, takes three steps and closes, with allocations that fail from the n-th on. */
+static lw_status run_short_of_memory(lw_recipe *recipe, unsigned long n, lw_error *err)
+{
+    lw_pipeline *pipeline = NULL;
+    lw__alloc_fail_after(n);
+    lw_status status = lw_pipeline_open(recipe, NULL, NULL, &pipeline, err);
+    for (int i = 0; i < 3 && status == LW_OK; i++) {
+        lw_batch *batch = NULL;
+        status = lw_pipeline_next(pipeline, LW_FOREVER, &batch, err);
+        lw_batch_release(batch);
+    }
+    lw__alloc_fail_after(0);
+    lw_pipeline_close(pipeline);
+    return status;
+}
+
+static void test_groups__running_out_of_memory_anywhere_ends_cleanly(void **state)
+{
+    (void)state;
+    const lw_op_type cuts[] = {worker("cut", cut_at_bars), worker("cut", cut_and_drop)};
+    const lw_op_type type = grouped();
+    lw_recipe *recipe = recipe_over("joined.jsonl", "permuted");
+    lw_status status = LW_E_NOMEM;
+    unsigned long n = 1;
+    run_set(recipe, "end", "repeat");
+    add(recipe, &cuts[0], NULL);
+    add(recipe, &cuts[1], NULL);
+    add(recipe, &type, NULL);
+    for (; status == LW_E_NOMEM; n += 1 + n / 100) {
+        lw_error err = {0};
+        status = run_short_of_memory(recipe, n, &err);
+        assert_true(status == LW_OK || (status == LW_E_NOMEM && err.status == LW_E_NOMEM));
+    }
+    assert_true(n > 200);
+    lw_recipe_close(recipe);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -429,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_groups__pushing_in_groups_gives_the_same_rows_to_the_end),
         cmocka_unit_test(test_groups__groups_and_made_documents_survive_a_change_of_world),
         cmocka_unit_test(test_groups__a_group_that_fails_names_the_document_it_failed_at),
+        cmocka_unit_test(test_groups__running_out_of_memory_anywhere_ends_cleanly),
         cmocka_unit_test(test_groups__no_flipped_bit_of_a_waiting_group_does_harm),
     };
     return cmocka_run_group_tests(tests, write_joined, scratch_close);
