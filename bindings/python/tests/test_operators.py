@@ -383,22 +383,24 @@ if __name__ == "__main__":
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
 
-def test_a_forked_child_leaves_the_processes_alone():
+@pytest.mark.parametrize("runner, leave", [("threads", "sys.exit"), ("process", "os._exit")])
+def test_a_forked_child_leaves_the_run_alone(runner, leave):
     done = run_python("""
 import laneway, os, sys
 if __name__ == "__main__":
-    loader = laneway.open(sys.argv[1], operators=[laneway.Map(str.upper)], runner="process", processes=1)
+    loader = laneway.open(sys.argv[1], operators=[laneway.Map(str.upper)], runner=sys.argv[2], processes=1)
     next(loader)
     child = os.fork()
     if child == 0:
         loader.close()
-        os._exit(0)
+        del loader
+        eval(sys.argv[3])(0)
     assert os.waitpid(child, 0)[1] == 0
     for _ in range(20):
         next(loader)
     loader.close()
     print("done")
-""", SAMPLE)
+""", SAMPLE, runner, leave)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 

@@ -13,6 +13,7 @@ import atexit
 import contextlib
 import functools
 import itertools
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -270,6 +271,7 @@ class Run:
 
     def __init__(self, operators: Sequence[Operator], runner: str, processes: int) -> None:
         self._lock, self._closing = threading.Lock(), threading.RLock()
+        self._pid = os.getpid()
         self._pipeline: Any = ffi.NULL
         self._numbers = itertools.count()
         self._accumulators: set[_Accumulator] = set()
@@ -289,7 +291,10 @@ class Run:
         return ffi.gc(pipeline, self.close)
 
     def close(self, pipeline: Any = None) -> None:
-        """Closes the pipeline, if it was opened, then the rest; the second call does nothing."""
+        """Closes the pipeline, if it was opened, then the rest. Does nothing the second time, and in a forked child,
+        where a lock may be one that is never given back."""
+        if os.getpid() != self._pid:
+            return
         if not self.is_inside():
             self._close()
             return
