@@ -97,6 +97,22 @@ LW_API lw_status lw_pipeline_next(lw_pipeline *pipeline, int64_t timeout_ns, lw_
 LW_API lw_status lw_pipeline_checkpoint(lw_pipeline *pipeline, uint64_t after, lw_state **out,
                                         lw_error *err) LW_MUST_CHECK;
 
+/**
+ * The state before the first step, as a pipeline opened with these would give. A distributed
+ * checkpoint that asks a fresh loader what it wants to be given takes it: opens the data, starts
+ * nothing.
+ *
+ * @param recipe, options  as of lw_pipeline_open
+ * @param out              receives the state, or NULL on failure; not NULL
+ * Returns  LW_OK
+ * Errors   as lw_pipeline_open without a state, and as lw_pipeline_checkpoint
+ * Threads  any
+ * Memory   caller owns the state
+ * Since    0.1, unstable
+ */
+LW_API lw_status lw_pipeline_start_state(lw_recipe *recipe, const lw_pipeline_options *options,
+                                         lw_state **out, lw_error *err) LW_MUST_CHECK;
+
 /** Makes a waiting or later lw_pipeline_next return CANCELLED. Signal; async-signal-unsafe. */
 LW_API void lw_pipeline_cancel(lw_pipeline *pipeline);
 

@@ -90,10 +90,10 @@ static void add_boundary(boundaries *found, size_t place)
 /* Adds the starts of a row whose first place is `base`; memchr jumps from one to the next. */
 static void add_row(boundaries *found, const uint8_t *starts, size_t context, size_t base)
 {
-    const uint8_t *at = starts;
+    const uint8_t *place = starts;
     add_boundary(found, base);
-    while ((at = memchr(at + 1, 1, context - 1 - (size_t)(at - starts))) != NULL) {
-        add_boundary(found, base + (size_t)(at - starts));
+    while ((place = memchr(place + 1, 1, context - 1 - (size_t)(place - starts))) != NULL) {
+        add_boundary(found, base + (size_t)(place - starts));
     }
 }
 

@@ -69,7 +69,7 @@ static lw_status open_parts(lw_pipeline *pipeline, const lw_pipeline_options *op
         LW__TRY(restore_lanes(pipeline, state, err));
     }
     lw__delivery_attach(pipeline->delivery, pipeline->engine);
-    return lw__engine_start(pipeline->engine, err);
+    return LW_OK;
 }
 
 static lw_status open_all(lw_pipeline *pipeline, lw_recipe *recipe,
@@ -86,17 +86,12 @@ static lw_status open_all(lw_pipeline *pipeline, lw_recipe *recipe,
     return open_parts(pipeline, options, state, err);
 }
 
-lw_status lw_pipeline_open(lw_recipe *recipe, const lw_pipeline_options *options,
-                           const lw_state *state, lw_pipeline **out, lw_error *err)
+/* A pipeline whose threads are not started yet. */
+static lw_status create(lw_recipe *recipe, const lw_pipeline_options *options,
+                        const lw_state *state, lw_pipeline **out, lw_error *err)
 {
     lw_pipeline_options full = {0};
     lw_error failure = {0}; /* of its own: operators may leave the caller's as it was */
-    if (out != NULL) {
-        *out = NULL;
-    }
-    if (recipe == NULL || out == NULL) {
-        return lw__fail(err, LW_E_INVALID, "pipeline: lw_pipeline_open: an argument is NULL");
-    }
     LW__TRY(lw__options_copy(&full, sizeof full, options, "LW_PIPELINE_OPTIONS_INIT", err));
     lw_pipeline *pipeline = lw__alloc_zero(1, sizeof *pipeline);
     if (pipeline == NULL) {
@@ -112,6 +107,43 @@ lw_status lw_pipeline_open(lw_recipe *recipe, const lw_pipeline_options *options
     }
     *out = pipeline;
     return LW_OK;
+}
+
+lw_status lw_pipeline_open(lw_recipe *recipe, const lw_pipeline_options *options,
+                           const lw_state *state, lw_pipeline **out, lw_error *err)
+{
+    lw_pipeline *pipeline = NULL;
+    if (out != NULL) {
+        *out = NULL;
+    }
+    if (recipe == NULL || out == NULL) {
+        return lw__fail(err, LW_E_INVALID, "pipeline: lw_pipeline_open: an argument is NULL");
+    }
+    LW__TRY(create(recipe, options, state, &pipeline, err));
+    lw_status status = lw__engine_start(pipeline->engine, err);
+    if (status < 0) {
+        lw_pipeline_close(pipeline);
+        return status;
+    }
+    *out = pipeline;
+    return LW_OK;
+}
+
+lw_status lw_pipeline_start_state(lw_recipe *recipe, const lw_pipeline_options *options,
+                                  lw_state **out, lw_error *err)
+{
+    lw_pipeline *pipeline = NULL;
+    if (out != NULL) {
+        *out = NULL;
+    }
+    if (recipe == NULL || out == NULL) {
+        return lw__fail(err, LW_E_INVALID,
+                        "pipeline: lw_pipeline_start_state: an argument is NULL");
+    }
+    LW__TRY(create(recipe, options, NULL, &pipeline, err));
+    lw_status status = lw_pipeline_checkpoint(pipeline, LW_STEP_NEWEST, out, err);
+    lw_pipeline_close(pipeline);
+    return status;
 }
 
 /* In a forked child the threads are gone and their lock may be held: nothing can be undone there. */

@@ -166,8 +166,8 @@ static lw_status copy(const lw__pieces *pieces, lw__pieces_scratch *scratch,
     return put_text(pieces, scratch, part, err);
 }
 
-static lw_status start(const lw__pieces *pieces, lw__pieces_scratch *scratch,
-                       lw__piece_source *source, lw_error *err)
+static lw_status start_text(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                            lw__piece_source *source, lw_error *err)
 {
     source->started = true;
     source->after_space = pieces->rules->collapsed;
@@ -179,7 +179,7 @@ static lw_status start(const lw__pieces *pieces, lw__pieces_scratch *scratch,
 lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scratch,
                              lw__piece_source *source, size_t wanted, lw_error *err)
 {
-    LW__TRY(source->started ? LW_OK : start(pieces, scratch, source, err));
+    LW__TRY(source->started ? LW_OK : start_text(pieces, scratch, source, err));
     LW__TRY(pieces->plain ? copy(pieces, scratch, source, wanted, err)
                           : walk(pieces, scratch, source, wanted, err));
     while (pieces->rules->collapsed && source->left.bytes == 0 && scratch->text_count > 0 &&

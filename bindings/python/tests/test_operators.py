@@ -18,6 +18,7 @@ import laneway
 import operator_functions as functions
 from conftest import ROOT, SAMPLE, row_digests, run_python, take
 from laneway import Dataset, Expand, Filter, Map, Pipeline, Stateful, StatefulTransform, StaticMixtureWorkSource
+from laneway.loader import start_state
 
 RUNNERS = ["threads", "inline", "process"]
 
@@ -154,6 +155,12 @@ def test_a_state_of_other_operators_is_refused_by_a_line(change, field):
         state = loader.checkpoint()
     with pytest.raises(laneway.MismatchError, match=field):
         opened(change(), state=state)
+
+
+def test_the_state_before_the_first_step_has_that_of_transforms():
+    recipe = laneway.Recipe.open(SAMPLE).add(*ALL)
+    with laneway.open(recipe) as loader:
+        assert bytes(start_state(recipe)) == loader.checkpoint()
 
 
 def test_recipes_keep_their_operators(stream):

@@ -87,3 +87,25 @@ def test_names_are_found_in_folders_and_in_the_hub_cache(tmp_path, monkeypatch):
 def test_a_path_or_a_name_is_needed(wrong):
     with pytest.raises(laneway.InvalidError, match="expected one of them"):
         laneway.Tokenizer(**wrong)
+
+
+def test_decoding_undoes_encoding():
+    tokenizer = laneway.Tokenizer(FILE, eos=True)
+    text = "Two words, \u00e9t\u00e9 and \U0001f600\n"
+    ids = tokenizer.encode(text)
+    assert tokenizer.decode(ids, skip_special=True) == text
+    assert tokenizer.decode(ids.tolist()) == text + tokenizer.token(ids[-1]).decode()
+    assert b"".join(tokenizer.token(number) for number in ids[:-1]) == text.encode()
+    assert tokenizer.decode([]) == "" and tokenizer.decode_bytes(ids[:0]) == b""
+    assert laneway.Tokenizer(name="bytes").decode([0xE2, 0x82]) == "\ufffd"
+    with pytest.raises(laneway.InvalidError, match="id"):
+        tokenizer.token(tokenizer.vocabulary)
+
+
+def test_room_grows_to_what_is_needed():
+    tokenizer = laneway.Tokenizer(name="bytes", bos=True, eos=True)
+    ids, offsets = tokenizer.encode_batch(["x" * 5000] * 3)
+    assert offsets.tolist() == [0, 5002, 10004, 15006] and ids.shape == (15006,)
+    long = laneway.Tokenizer(FILE)
+    number = max(range(long.vocabulary), key=lambda number: len(long.token(number)))
+    assert long.decode_bytes([number] * 500) == long.token(number) * 500

@@ -178,6 +178,44 @@ static void test_checkpoint__states_of_all_ranks_merge_to_that_of_one(void **sta
     lw_recipe_close(recipe);
 }
 
+/* What a fresh rank is asked for before it is given a state: its own lanes, and no thread started. */
+static void test_checkpoint__the_start_state_is_that_of_a_fresh_pipeline(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"repeat", "pad"};
+    for (size_t i = 0; i < 6; i++) {
+        lw_recipe *recipe = run_recipe(ends[i % 2]);
+        lw_pipeline_options options = LW_PIPELINE_OPTIONS_INIT;
+        lw_state *start = NULL;
+        options.rank = i / 2;
+        options.world = 3;
+        assert_int_equal(lw_pipeline_start_state(recipe, &options, &start, NULL), LW_OK);
+        lw_state *expected = save_after(recipe, i / 2, 3, 0);
+        assert_int_equal(lw_state_bytes(start).bytes, lw_state_bytes(expected).bytes);
+        assert_memory_equal(lw_state_bytes(start).data, lw_state_bytes(expected).data,
+                            lw_state_bytes(expected).bytes);
+        lw_state_close(start);
+        lw_state_close(expected);
+        lw_recipe_close(recipe);
+    }
+}
+
+static void test_checkpoint__a_start_state_that_cannot_be_had_is_an_error(void **state)
+{
+    (void)state;
+    lw_recipe *recipe = run_recipe("repeat");
+    lw_pipeline_options options = LW_PIPELINE_OPTIONS_INIT;
+    lw_state *start = (lw_state *)1;
+    lw_error err = {0};
+    assert_int_equal(lw_pipeline_start_state(recipe, NULL, NULL, &err), LW_E_INVALID);
+    assert_int_equal(lw_pipeline_start_state(NULL, NULL, &start, &err), LW_E_INVALID);
+    assert_null(start);
+    options.world = 5; /* does not divide the rows of a step */
+    assert_int_equal(lw_pipeline_start_state(recipe, &options, &start, &err), LW_E_INVALID);
+    assert_null(start);
+    lw_recipe_close(recipe);
+}
+
 static void test_checkpoint__a_state_of_another_recipe_is_refused(void **state)
 {
     (void)state;
@@ -279,6 +317,8 @@ int main(void)
         cmocka_unit_test(test_checkpoint__each_of_the_kept_steps_resumes_exactly),
         cmocka_unit_test(test_checkpoint__a_resumed_run_saves_what_the_whole_run_would),
         cmocka_unit_test(test_checkpoint__states_of_all_ranks_merge_to_that_of_one),
+        cmocka_unit_test(test_checkpoint__the_start_state_is_that_of_a_fresh_pipeline),
+        cmocka_unit_test(test_checkpoint__a_start_state_that_cannot_be_had_is_an_error),
         cmocka_unit_test(test_checkpoint__a_state_of_another_recipe_is_refused),
         cmocka_unit_test(test_checkpoint__what_only_changes_speed_may_change),
         cmocka_unit_test(test_checkpoint__no_flipped_bit_of_a_lane_does_harm),

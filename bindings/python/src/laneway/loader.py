@@ -59,10 +59,7 @@ class Loader:
         _open_loaders.add(self)
 
     def _open(self, state: StateLike | None) -> tuple[Any, Run | None]:
-        options = ffi.new("lw_pipeline_options *", {"struct_size": ffi.sizeof("lw_pipeline_options"),
-                                                    "rank": self.rank, "world": self.world})
-        if self._agree is not None:
-            options.agree = self._agree.callback
+        options = _options(self.rank, self.world, self._agree)
         held = None if state is None else State.of(state)
         start = ffi.NULL if held is None else held._handle
         out, err = ffi.new("lw_pipeline **"), new_error()
@@ -247,6 +244,29 @@ class _Agreement:
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+
+def _options(rank: int, world: int, agreement: _Agreement | None) -> Any:
+    options = ffi.new("lw_pipeline_options *", {"struct_size": ffi.sizeof("lw_pipeline_options"),
+                                                "rank": rank, "world": world})
+    if agreement is not None:
+        options.agree = agreement.callback
+    return options
+
+
+def start_state(recipe: Recipe, *, rank: int = 0, world: int = 1, agree: Agree | None = None) -> State:
+    """The state before the first step, as a loader opened with these would give: opens the data, starts nothing."""
+    agreement = _Agreement(agree) if agree is not None else None
+    options, out, err = _options(rank, world, agreement), ffi.new("lw_state **"), new_error()
+    if not recipe.operators:
+        check(lib.lw_pipeline_start_state(recipe._handle, options, out, err), err)
+        return State._owning(ffi.gc(out[0], lib.lw_state_close))
+    run = Run(recipe.operators, "threads", 0)  # transforms begin, and are saved
+    try:
+        _check(run, lib.lw_pipeline_start_state(recipe._running(run), options, out, err), err)
+        return State._owning(ffi.gc(out[0], lib.lw_state_close))
+    finally:
+        run.close()
 
 
 def explain(recipe: Recipe, *, world: int = 1, state: StateLike | None = None) -> str:

@@ -245,6 +245,17 @@ class Pipeline:
         """The plan, for people: opens the data, starts nothing."""
         return explain(self.recipe(), world=self._definition.dp_degree, state=self._start)
 
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """``dp_group_id`` and ``dp_degree``; None for one rank alone."""
+        now = self._definition
+        return None if now.dp_degree == 1 else (now.dp_group_id, now.dp_degree)
+
+    @property
+    def agree(self) -> Agree | None:
+        """The agreement callback; None where the data does not end."""
+        return None if self._definition.source.repeats else self._definition.agree
+
     # ---- running ---------------------------------------------------------------------------------
 
     def loader(self) -> Loader:
@@ -252,8 +263,7 @@ class Pipeline:
         if self._loader is None:
             now = self._definition
             self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
-                                  agree=None if now.source.repeats else now.agree, runner=now.runner,
-                                  processes=now.processes)
+                                  agree=self.agree, runner=now.runner, processes=now.processes)
         return self._loader
 
     def __iter__(self) -> Loader:

@@ -68,10 +68,48 @@ class Tokenizer:
         those of text i are ``ids[offsets[i]:offsets[i + 1]]``."""
         import numpy as np
 
-        parts = [self._ids(text) for text in texts]
-        offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.cumsum([len(part) // 4 for part in parts], out=offsets[1:])
-        return np.frombuffer(bytearray().join(parts), dtype=np.int32), offsets
+        data = [text.encode("utf-8") for text in texts]
+        views = [ffi.from_buffer(text) for text in data]
+        spans = ffi.new("lw_str[]", [(view, len(text)) for view, text in zip(views, data)])
+        offsets = np.zeros(len(data) + 1, dtype=np.uint64)
+        room, err = ffi.new("lw_id_room *", {"capacity": 64 + sum(map(len, data)) // 2}), new_error()
+        while True:
+            ids = np.empty(room.capacity, dtype=np.int32)
+            room.data = ffi.from_buffer("int32_t[]", ids)
+            status = lib.lw_encoder_encode_many(self._encoder(), spans, len(data), room,
+                                                ffi.from_buffer("size_t[]", offsets), err)
+            if check(status, err) != lib.LW_AGAIN:
+                return ids[: room.count], offsets.astype(np.int64)
+            room.capacity = room.count
+
+    def decode(self, ids: Iterable[int] | npt.NDArray[np.integer[Any]], *, skip_special: bool = False) -> str:
+        """The text of some ids; bytes that are no whole character become U+FFFD."""
+        return self.decode_bytes(ids, skip_special=skip_special).decode("utf-8", errors="replace")
+
+    def decode_bytes(self, ids: Iterable[int] | npt.NDArray[np.integer[Any]], *,
+                     skip_special: bool = False) -> bytes:
+        """The same as the bytes they stand for.
+
+        skip_special: whether special tokens are passed over.
+        """
+        import numpy as np
+
+        array = np.ascontiguousarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int32)
+        given = ffi.new("lw_ids *", {"data": ffi.from_buffer("int32_t[]", array), "count": array.size})
+        room, err = ffi.new("lw_byte_room *", {"capacity": 16 + 8 * array.size}), new_error()
+        while True:
+            text = room.data = ffi.new("char[]", room.capacity)
+            status = lib.lw_tokenizer_decode(self._handle, given[0],
+                                             lib.LW_DECODE_SKIP_SPECIAL if skip_special else 0, room, err)
+            if check(status, err) != lib.LW_AGAIN:
+                return bytes(ffi.buffer(text, room.bytes))
+            room.capacity = room.bytes
+
+    def token(self, number: int) -> bytes:
+        """The bytes of the token with an id."""
+        out, err = ffi.new("lw_str *"), new_error()
+        check(lib.lw_tokenizer_token(self._handle, number, out, err), err)
+        return bytes(ffi.buffer(out.data, out.bytes)) if out.bytes else b""
 
     def _ids(self, text: str) -> bytearray:
         data = text.encode("utf-8")
