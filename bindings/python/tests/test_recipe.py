@@ -104,6 +104,13 @@ def test_errors_have_the_librarys_line_and_the_builtin_kind(tmp_path):
         laneway.Recipe.parse("a\0b")
 
 
+def test_a_value_by_its_name():
+    recipe = laneway.Recipe.open(SAMPLE)
+    found = {key: recipe.value(key) for key in ("lanes", "tokenizer.path", "tokenizer.name", "tokenizer.eos", "end")}
+    assert found == {"lanes": 8, "tokenizer.path": "tokenizer.json", "tokenizer.name": None, "tokenizer.eos": True,
+                     "end": "repeat"}
+
+
 def test_explain_without_opening(tmp_path):
     recipe = laneway.Recipe(OPTIONS, FOLDER)
     assert "4 ranks of 12 rows" in laneway.explain(recipe, world=4)

@@ -120,6 +120,18 @@ class Recipe:
         check(lib.lw_recipe_text(self._handle, out, err), err)
         return taken_text(out[0])
 
+    def value(self, key: str) -> Any:
+        """One option by its dotted name, with its default if it was not set; not of a source."""
+        section, _, name = key.rpartition(".")
+        lines = self.text().splitlines()
+        start = lines.index(f"{section}:") + 1 if section else 0
+        prefix = f"  {name}: " if section else f"{name}: "
+        found = next(line[len(prefix):] for line in lines[start:] if line.startswith(prefix))
+        try:
+            return json.loads(found)
+        except ValueError:
+            return found
+
     def __reduce__(self) -> Any:
         return _restored, (self.text(), self.folder, self.operators)
 
