@@ -68,8 +68,17 @@ static lw_status load(void *acc, lw_reader *carry, lw_error *err)
     return lw_reader_get(carry) != 0 ? lw_reader_record(carry, acc, err) : LW_OK;
 }
 
-static const lw_op_type type = {
-    sizeof type, "pair_short", 1, LW_PHASE_DOCUMENT, create, push, flush, save, load, free, work};
+static const lw_op_type type = {.struct_size = sizeof type,
+                                .name = "pair_short",
+                                .version = 1,
+                                .phase = LW_PHASE_DOCUMENT,
+                                .acc_create = create,
+                                .acc_push = push,
+                                .acc_flush = flush,
+                                .acc_save = save,
+                                .acc_load = load,
+                                .acc_destroy = free,
+                                .work = work};
 
 /* Row digests of steps [first, STEPS) of a rank; *state gets its state after SAVED steps. */
 static int run_rank(lw_recipe *recipe, uint64_t rank, uint64_t world, const lw_state *from,

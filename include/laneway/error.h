@@ -48,7 +48,7 @@ typedef struct lw_error {
     int32_t status;
     int32_t os_errno; /* 0 if the operating system had no part in it */
     uint32_t flags;   /* LW_ERROR_* */
-    uint32_t reserved;
+    uint32_t tag;     /* a program's operator's own, kept with its failure; 0 elsewhere */
     char message[496];
 } lw_error;
 

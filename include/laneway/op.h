@@ -37,8 +37,13 @@ extern "C" {
 #define LW_PHASE_PACK     2u
 #define LW_PHASE_ROW      3u
 
+/* Above a segment's 32 bits of record: which of the documents that workers made of that record. */
+#define LW_CHILD_SHIFT 32u
+
 #define LW_SHIFT_STREAM   0u /* labels.shift: stream */
 #define LW_SHIFT_DOCUMENT 1u /* labels.shift: document */
+
+#define LW_GROUP_MAX 65536
 
 typedef struct lw_record lw_record; /* a document or a row */
 typedef struct lw_sink lw_sink;     /* where records go; valid during the call */
@@ -61,7 +66,7 @@ typedef struct lw_segment {
     uint32_t part;   /* of the block */
     uint64_t epoch;
     uint64_t block;    /* index in the source */
-    uint64_t document; /* number of the record in the part, in file order */
+    uint64_t document; /* number of the record in the part, in file order; see LW_CHILD_SHIFT */
     uint64_t first;    /* input token of the document */
     uint64_t count;
 } lw_segment;
@@ -82,7 +87,7 @@ typedef struct lw_op_type {
     const char *name;   /* "pack"; part of the fingerprint */
     uint32_t version;   /* +1 whenever the output for the same input changes */
     uint32_t phase;     /* LW_PHASE_* */
-    /* Makes a lane's accumulator. acc_create, acc_push and acc_destroy go together. */
+    /* Makes a lane's accumulator. acc_create, one way to push, and acc_destroy go together. */
     lw_status (*acc_create)(const void *op, const lw_op_context *context, void **acc,
                             lw_error *err);
     /* Takes one record. What it does not put, drop or use up it holds. */
@@ -94,9 +99,18 @@ typedef struct lw_op_type {
     /* Reads them back, in the same order, into a new accumulator. */
     lw_status (*acc_load)(void *acc, lw_reader *carry, lw_error *err);
     void (*acc_destroy)(void *acc);
-    /* DOCUMENT: a part's documents, each to be put (in order) or dropped. ROW: one row. */
+    /* DOCUMENT: a part's documents, each to be put (in order) or dropped; where it fails, the one
+       after those is named. ROW: one row. */
     lw_status (*work)(const void *op, lw_record *const *group, size_t group_count, lw_sink *out,
                       lw_error *err);
+    /*
+     * In the place of acc_push: takes up to group_count records at a time, fewer at the end. Until
+     * then the engine holds them, also over a save. *done, 0 at first, counts those taken: where the
+     * call fails it is the record after them that is named.
+     */
+    lw_status (*acc_push_group)(void *acc, lw_record *const *group, size_t count, size_t *done,
+                                lw_sink *out, lw_error *err);
+    uint64_t group_count; /* 1 to LW_GROUP_MAX; with acc_push_group only */
 } lw_op_type;
 
 /* ---- documents ---------------------------------------------------------------------------- */
@@ -138,6 +152,13 @@ LW_API lw_status lw_row_follow(lw_record *row, const lw_record *document, uint64
 LW_API lw_status lw_sink_put(lw_sink *sink, lw_record *rec, lw_error *err) LW_MUST_CHECK;
 /** Gives a record up; it is counted as dropped. */
 LW_API lw_status lw_sink_drop(lw_sink *sink, lw_record *rec, lw_error *err) LW_MUST_CHECK;
+/**
+ * Hands on a further document, made of `parent`, which must be the next of the group to be put or
+ * dropped: it comes before the parent. The text is copied and must be UTF-8. A parent that is dropped
+ * then does not count as dropped. DOCUMENT workers only. Errors NOMEM, OPERATOR. Since 0.1.
+ */
+LW_API lw_status lw_sink_make(lw_sink *sink, const lw_record *parent, const char *data,
+                              size_t bytes, lw_error *err) LW_MUST_CHECK;
 /** Says that every token of a document has been appended to rows. PACK only. */
 LW_API lw_status lw_sink_use(lw_sink *sink, lw_record *document, lw_error *err) LW_MUST_CHECK;
 /** A new empty row, held by the accumulator until it puts it. PACK only. */
@@ -149,7 +170,11 @@ LW_API lw_status lw_sink_row(lw_sink *sink, lw_record **row, lw_error *err) LW_M
 LW_API void lw_writer_put(lw_writer *carry, uint64_t value);
 /** Writes one held record, as references. */
 LW_API void lw_writer_record(lw_writer *carry, const lw_record *rec);
+/** Writes bytes and their count. */
+LW_API void lw_writer_bytes(lw_writer *carry, const void *data, size_t count);
 LW_API uint64_t lw_reader_get(lw_reader *carry);
+/** Reads bytes back; borrowed during the call of acc_load; none when the carry ends early. */
+LW_API lw_str lw_reader_bytes(lw_reader *carry);
 /** Reads one held record back; its tokens are there when acc_push is next called. */
 LW_API lw_status lw_reader_record(lw_reader *carry, lw_record **rec, lw_error *err) LW_MUST_CHECK;
 

@@ -283,7 +283,7 @@ lw_status lw_pipeline_locate(lw_pipeline *pipeline, const lw_segment *segment, c
     }
     if (record != NULL) {
         LW__TRY(lw__dataset_record_number(dataset, segment->block, segment->part, record, err));
-        *record += segment->document;
+        *record += (uint32_t)segment->document;
     }
     return LW_OK;
 }

@@ -131,6 +131,11 @@ void lw_writer_put(lw_writer *carry, uint64_t value)
     lw__bytes_put_varint(carry->bytes, value);
 }
 
+void lw_writer_bytes(lw_writer *carry, const void *data, size_t count)
+{
+    lw__bytes_put_text(carry->bytes, data, count);
+}
+
 void lw_writer_record(lw_writer *carry, const lw_record *rec)
 {
     carry->records++;
@@ -142,9 +147,21 @@ void lw_writer_record(lw_writer *carry, const lw_record *rec)
     }
 }
 
+/* What waits for its group, which the accumulator does not know of yet. */
+static void save_waiting(const lw__stage *stage, lw_writer *carry)
+{
+    if (stage->oper.type->acc_push_group != NULL) {
+        lw_writer_put(carry, stage->waiting_count);
+    }
+    for (size_t i = 0; i < stage->waiting_count; i++) {
+        lw_writer_record(carry, stage->waiting[i]);
+    }
+}
+
 static lw_status save_stage(const lw__stage *stage, lw__bytes *out, lw_error *err)
 {
     lw_writer carry = {.bytes = out};
+    save_waiting(stage, &carry);
     if (stage->oper.type->acc_save != NULL) {
         lw_status status = stage->oper.type->acc_save(stage->acc, &carry, err);
         LW__TRY(lw__operator_status(stage->oper.type, status, err));
@@ -267,6 +284,11 @@ uint64_t lw_reader_get(lw_reader *carry)
     return lw__reader_varint(carry->from);
 }
 
+lw_str lw_reader_bytes(lw_reader *carry)
+{
+    return lw__reader_text(carry->from);
+}
+
 lw_status lw_reader_record(lw_reader *carry, lw_record **out, lw_error *err)
 {
     lw__store *store = carry->chain->store;
@@ -290,11 +312,26 @@ lw_status lw_reader_record(lw_reader *carry, lw_record **out, lw_error *err)
     return carry->from->failed ? fail_carry(err) : LW_OK;
 }
 
+static lw_status load_waiting(lw__stage *stage, lw_reader *carry, lw_error *err)
+{
+    const lw_op_type *type = stage->oper.type;
+    uint64_t count = type->acc_push_group != NULL ? lw_reader_get(carry) : 0;
+    if (count > 0 && count >= type->group_count) {
+        return fail_carry(err);
+    }
+    while (stage->waiting_count < count) {
+        LW__TRY(lw_reader_record(carry, &stage->waiting[stage->waiting_count], err));
+        stage->waiting_count++;
+    }
+    return LW_OK;
+}
+
 lw_status lw__chain_load(lw__chain *chain, lw__reader *from, lw__remake_list *remake, lw_error *err)
 {
     for (size_t i = 0; i < chain->stage_count; i++) {
         lw__stage *stage = &chain->stages[i];
         lw_reader carry = {.from = from, .chain = chain, .stage = i, .remake = remake};
+        LW__TRY(load_waiting(stage, &carry, err));
         if (stage->oper.type->acc_load != NULL) {
             lw_status status = stage->oper.type->acc_load(stage->acc, &carry, err);
             LW__TRY(lw__operator_status(stage->oper.type, status, err));

@@ -24,16 +24,26 @@ lw_status lw__operator_status(const lw_op_type *type, lw_status status, lw_error
 
 static bool has_accumulator(const lw__operator *oper)
 {
-    return oper->type->acc_push != NULL;
+    return oper->type->acc_create != NULL;
 }
 
 static lw_status open_stage(lw__chain *chain, const lw__operator *oper, lw_error *err)
 {
     lw__stage *stage = &chain->stages[chain->stage_count];
     *stage = (lw__stage){.oper = *oper};
+    if (oper->type->acc_push_group != NULL) {
+        stage->waiting = lw__alloc_array(oper->type->group_count, sizeof(lw_record *));
+        if (stage->waiting == NULL) {
+            return lw__fail_nomem(err, oper->type->group_count * sizeof(lw_record *), "a group");
+        }
+    }
     stage->sink = (lw_sink){.type = oper->type, .chain = chain, .stage = chain->stage_count};
-    LW__TRY(lw__operator_status(
-        oper->type, oper->type->acc_create(oper->op, &chain->context, &stage->acc, err), err));
+    lw_status status = oper->type->acc_create(oper->op, &chain->context, &stage->acc, err);
+    status = lw__operator_status(oper->type, status, err);
+    if (status < 0) {
+        lw__free(stage->waiting);
+        return status;
+    }
     chain->stage_count++;
     return LW_OK;
 }
@@ -58,6 +68,7 @@ void lw__chain_close(lw__chain *chain)
 {
     for (size_t i = 0; i < chain->stage_count; i++) {
         chain->stages[i].oper.type->acc_destroy(chain->stages[i].acc);
+        lw__free(chain->stages[i].waiting);
     }
     lw__free(chain->stages);
     *chain = (lw__chain){0};
@@ -76,6 +87,62 @@ static void leave(lw__chain *chain, lw_record *row)
     chain->out_count++;
 }
 
+/* Of a failure that goes up the chain, the first to be told is the one that failed. */
+static void blame(lw__chain *chain, const lw_segment *place)
+{
+    if (!chain->has_culprit) {
+        chain->has_culprit = true;
+        chain->culprit = *place;
+    }
+}
+
+static lw_status push_one(lw__chain *chain, lw__stage *stage, lw_record *rec, lw_error *err)
+{
+    const lw_op_type *type = stage->oper.type;
+    bool is_document = rec->kind == LW__DOCUMENT;
+    lw_segment place = is_document ? rec->u.doc.place : (lw_segment){0};
+    lw_status status = type->acc_push(stage->acc, rec, &stage->sink, err);
+    status = lw__operator_status(type, status, err);
+    if (status < 0 && is_document) {
+        blame(chain, &place);
+    }
+    return status;
+}
+
+static lw_status push_waiting(lw__chain *chain, lw__stage *stage, lw_error *err)
+{
+    const lw_op_type *type = stage->oper.type;
+    size_t count = stage->waiting_count;
+    size_t done = 0;
+    stage->waiting_count = 0;
+    if (count == 0) {
+        return LW_OK;
+    }
+    lw_status status =
+        type->acc_push_group(stage->acc, stage->waiting, count, &done, &stage->sink, err);
+    status = lw__operator_status(type, status, err);
+    if (status < 0 && done < count && stage->waiting[done]->kind == LW__DOCUMENT &&
+        stage->waiting[done]->holder == stage->sink.stage) {
+        blame(chain, &stage->waiting[done]->u.doc.place);
+    }
+    return status;
+}
+
+/* What a call left in the accumulator's hands outlives its block from now on. */
+static lw_status keep(const lw__stage *stage, lw_record *rec, lw_error *err)
+{
+    bool is_held = rec->holder == stage->sink.stage && rec->kind == LW__DOCUMENT;
+    return is_held ? lw__doc_detach(rec, err) : LW_OK;
+}
+
+static lw_status wait_for_group(lw__chain *chain, lw__stage *stage, lw_record *rec, lw_error *err)
+{
+    stage->waiting[stage->waiting_count++] = rec;
+    LW__TRY(keep(stage, rec, err));
+    return stage->waiting_count == stage->oper.type->group_count ? push_waiting(chain, stage, err)
+                                                                 : LW_OK;
+}
+
 /* Gives a record to a stage, or out of the chain after the last one. */
 static lw_status forward(lw__chain *chain, size_t index, lw_record *rec, lw_error *err)
 {
@@ -86,12 +153,11 @@ static lw_status forward(lw__chain *chain, size_t index, lw_record *rec, lw_erro
     lw__stage *stage = &chain->stages[index];
     rec->holder = index;
     stage->held++;
-    lw_status status = stage->oper.type->acc_push(stage->acc, rec, &stage->sink, err);
-    LW__TRY(lw__operator_status(stage->oper.type, status, err));
-    if (rec->holder == index && rec->kind == LW__DOCUMENT) {
-        return lw__doc_detach(rec, err);
+    if (stage->waiting != NULL) {
+        return wait_for_group(chain, stage, rec, err);
     }
-    return LW_OK;
+    LW__TRY(push_one(chain, stage, rec, err));
+    return keep(stage, rec, err);
 }
 
 lw_status lw__chain_push(lw__chain *chain, lw_record *document, lw_error *err)
@@ -113,6 +179,7 @@ lw_status lw__chain_flush(lw__chain *chain, lw_error *err)
 {
     for (size_t i = 0; i < chain->stage_count; i++) {
         lw__stage *stage = &chain->stages[i];
+        LW__TRY(push_waiting(chain, stage, err));
         if (stage->oper.type->acc_flush != NULL) {
             lw_status status = stage->oper.type->acc_flush(stage->acc, &stage->sink, err);
             LW__TRY(lw__operator_status(stage->oper.type, status, err));

@@ -30,6 +30,7 @@ typedef struct lw__text_pass {
     lw_record *const *group;
     size_t count;
     size_t next; /* the first one not accounted for */
+    struct lw__text_list *made;
 } lw__text_pass;
 
 struct lw_sink {
@@ -43,6 +44,8 @@ typedef struct lw__stage {
     lw__operator oper;
     void *acc;
     uint64_t held;
+    lw_record **waiting; /* of `held`: for the rest of their group; NULL without acc_push_group */
+    size_t waiting_count;
     lw_sink sink;
 } lw__stage;
 
@@ -65,6 +68,8 @@ struct lw__chain {
     uint64_t lost_rows; /* of them, dropped by ROW operators */
     uint64_t dropped;   /* documents dropped by operators */
     uint64_t dropped_tokens;
+    bool has_culprit;   /* an operator failed at a document, */
+    lw_segment culprit; /* this one */
 };
 
 /* The result of an operator's function; a failure it left without words gets some. */

@@ -44,16 +44,31 @@ typedef struct lw__counters {
 } lw__counters;
 
 /* What one thread needs to read: reused from part to part. */
+typedef struct lw__text_list {
+    lw_record *items;
+    size_t count;
+    size_t capacity;
+} lw__text_list;
+
+/* The texts of a part while workers pass over them (texts.c); empty where there are no workers. */
+typedef struct lw__texts {
+    lw_record **group; /* what the worker is given */
+    size_t *firsts;    /* of each record, its first text */
+    size_t capacity;   /* of firsts */
+    size_t group_capacity;
+    lw__text_list now;  /* in file order; what is made of a record stands in its place */
+    lw__text_list made; /* by the worker, in order */
+    lw__text_list spare;
+} lw__texts;
+
 typedef struct lw__scratch {
     lw__encoder *encoder;
     lw__text text;
     lw__documents documents;
     lw__arena arena;
-    struct lw__span *spans; /* a part's documents in the arena, in file order */
+    struct lw__span *spans; /* a part's texts in the arena, in file order */
     size_t span_capacity;
-    lw_record *raws; /* for DOCUMENT workers */
-    lw_record **group;
-    size_t raw_capacity;
+    lw__texts texts; /* under DOCUMENT workers */
 } lw__scratch;
 
 /* Bytes: `fixed` and the entitlements are spent at open, the rest goes to reading ahead. */

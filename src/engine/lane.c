@@ -139,6 +139,16 @@ static lw__outcome finish(lw__lane *lane, lw_error *err)
     return LW__HAS_ENDED;
 }
 
+/* What an operator says of a document it fails at goes on to say which one that is. */
+static void name_culprit(lw__lane *lane, lw_error *err)
+{
+    const lw_segment *place = &lane->chain.culprit;
+    if (lane->chain.has_culprit) {
+        lw__dataset_name_record(lane->engine->options.datasets[place->source], place->block,
+                                place->part, (uint32_t)place->document, err);
+    }
+}
+
 void lw__lane_fail(lw__lane *lane, const lw_error *err)
 {
     lane->failed = true;
@@ -172,6 +182,9 @@ static void lane_run(lw__task *task, size_t worker)
     lw__outcome result = look(lane) ? run(lane, &err) : LW__MUST_WAIT;
     if (result == LW__HAS_ENDED) {
         result = finish(lane, &err);
+    }
+    if (result == LW__HAS_FAILED) {
+        name_culprit(lane, &err);
     }
     pthread_mutex_lock(&engine->pool.lock);
     move_counters(lane);

@@ -11,8 +11,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "engine/stream.h"
+#include "engine/texts.h"
 
 /* A document's ids in the arena. */
 typedef struct lw__span {
@@ -50,8 +50,7 @@ void lw__scratch_reset(lw__scratch *scratch)
     lw__documents_reset(&scratch->documents);
     lw__arena_reset(&scratch->arena);
     lw__free(scratch->spans);
-    lw__free(scratch->raws);
-    lw__free(scratch->group);
+    lw__texts_reset(&scratch->texts);
     *scratch = (lw__scratch){0};
 }
 
@@ -72,108 +71,17 @@ static lw_status fetch(lw__part *part, lw__cursor **cursor, lw__scratch *scratch
     return LW_OK;
 }
 
-/* ---- DOCUMENT workers ----------------------------------------------------------------------- */
-
-static bool has_workers(const lw__engine *engine)
-{
-    for (size_t i = 0; i < engine->options.operator_count; i++) {
-        const lw_op_type *type = engine->options.operators[i].type;
-        if (type->phase == LW_PHASE_DOCUMENT && type->work != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static lw_status reserve_raws(lw__scratch *scratch, lw_error *err)
-{
-    size_t count = scratch->documents.count;
-    if (count <= scratch->raw_capacity) {
-        return LW_OK;
-    }
-    lw__free(scratch->raws);
-    lw__free(scratch->group);
-    scratch->raw_capacity = 0;
-    scratch->raws = lw__alloc_array(count, sizeof *scratch->raws);
-    scratch->group = lw__alloc_array(count, sizeof(lw_record *));
-    if (scratch->raws == NULL || scratch->group == NULL) {
-        return lw__fail_nomem(err, count * sizeof *scratch->raws, "the texts of a part");
-    }
-    scratch->raw_capacity = count;
-    return LW_OK;
-}
-
-lw_status lw_document_set_text(lw_record *document, const char *data, size_t bytes, lw_error *err)
-{
-    if (document->kind != LW__TEXT || lw__utf8_check(data, bytes) != bytes) {
-        return lw__fail(err, LW_E_OPERATOR, "lw_document_set_text: %s",
-                        document->kind != LW__TEXT ? "not in a DOCUMENT worker"
-                                                   : "the new text is not UTF-8");
-    }
-    char *own = lw__copy_text(data, bytes);
-    if (own == NULL) {
-        return lw__fail_nomem(err, bytes, "a text");
-    }
-    lw__free(document->u.raw.own);
-    document->u.raw = (lw__raw){.text = own, .bytes = bytes, .own = own};
-    return LW_OK;
-}
-
-/* Those not dropped yet; documents with a fault have no text to work on. */
-static size_t gather(lw__scratch *scratch)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < scratch->documents.count; i++) {
-        if (scratch->documents.items[i].fault == NULL && !scratch->raws[i].u.raw.dropped) {
-            scratch->group[count++] = &scratch->raws[i];
-        }
-    }
-    return count;
-}
-
-static lw_status run_worker(const lw__operator *oper, lw__scratch *scratch, lw_error *err)
-{
-    lw__text_pass pass = {.group = scratch->group, .count = gather(scratch)};
-    lw_sink sink = {.type = oper->type, .texts = &pass};
-    lw_status status = oper->type->work(oper->op, pass.group, pass.count, &sink, err);
-    LW__TRY(lw__operator_status(oper->type, status, err));
-    if (pass.next != pass.count) {
-        return lw__fail(err, LW_E_OPERATOR, "%s: %zu documents in, %zu accounted for",
-                        oper->type->name, pass.count, pass.next);
-    }
-    return LW_OK;
-}
-
-static lw_status run_workers(const lw__engine *engine, lw__scratch *scratch, lw_error *err)
-{
-    LW__TRY(reserve_raws(scratch, err));
-    for (size_t i = 0; i < scratch->documents.count; i++) {
-        const lw__document *document = &scratch->documents.items[i];
-        scratch->raws[i] = (lw_record){.kind = LW__TEXT, .holder = LW__NO_HOLDER};
-        scratch->raws[i].u.raw = (lw__raw){.text = document->text, .bytes = document->bytes};
-    }
-    for (size_t i = 0; i < engine->options.operator_count; i++) {
-        const lw__operator *oper = &engine->options.operators[i];
-        if (oper->type->phase == LW_PHASE_DOCUMENT && oper->type->work != NULL) {
-            LW__TRY(run_worker(oper, scratch, err));
-        }
-    }
-    return LW_OK;
-}
-
-static void release_raws(lw__scratch *scratch)
-{
-    for (size_t i = 0; i < scratch->documents.count; i++) {
-        lw__free(scratch->raws[i].u.raw.own);
-        scratch->raws[i].u.raw.own = NULL;
-    }
-}
-
 /* ---- tokenizing ----------------------------------------------------------------------------- */
+
+/* What is encoded: the texts that workers left, or the documents as they were read. */
+static size_t text_count(const lw__scratch *scratch)
+{
+    return scratch->texts.now.count > 0 ? scratch->texts.now.count : scratch->documents.count;
+}
 
 static lw_status reserve_spans(lw__scratch *scratch, lw_error *err)
 {
-    size_t count = scratch->documents.count;
+    size_t count = text_count(scratch);
     if (count <= scratch->span_capacity) {
         return LW_OK;
     }
@@ -184,26 +92,18 @@ static lw_status reserve_spans(lw__scratch *scratch, lw_error *err)
                                   : lw__fail_nomem(err, count * sizeof(span), "a part's documents");
 }
 
-static lw_status encode_one(lw__scratch *scratch, size_t index, bool worked, lw_error *err)
+static lw_status encode_one(lw__scratch *scratch, size_t index, lw_error *err)
 {
-    const lw__document *document = &scratch->documents.items[index];
+    bool worked = scratch->texts.now.count > 0;
+    const lw__raw *raw = worked ? &scratch->texts.now.items[index].u.raw : NULL;
+    const lw__document *document = &scratch->documents.items[worked ? raw->record : index];
     span *out = &scratch->spans[index];
-    *out = (span){.offset = scratch->arena.count};
-    const char *text = document->text;
-    size_t bytes = document->bytes;
-    if (document->fault != NULL) {
+    *out = (span){.offset = scratch->arena.count, .dropped = worked && raw->dropped};
+    if (document->fault != NULL || out->dropped) {
         return LW_OK;
     }
-    if (worked) {
-        const lw__raw *raw = &scratch->raws[index].u.raw;
-        out->dropped = raw->dropped;
-        text = raw->text;
-        bytes = raw->bytes;
-    }
-    if (out->dropped) {
-        return LW_OK;
-    }
-    LW__TRY(lw__encoder_encode(scratch->encoder, text, bytes, &scratch->arena, err));
+    LW__TRY(lw__encoder_encode(scratch->encoder, worked ? raw->text : document->text,
+                               worked ? raw->bytes : document->bytes, &scratch->arena, err));
     size_t count = scratch->arena.count - out->offset;
     if (count > UINT32_MAX) {
         return lw__fail(err, LW_E_UNSUPPORTED,
@@ -213,21 +113,15 @@ static lw_status encode_one(lw__scratch *scratch, size_t index, bool worked, lw_
     return LW_OK;
 }
 
-static lw_status encode_all(const lw__engine *engine, lw__scratch *scratch, lw_error *err)
+static lw_status encode_all(const lw__part *part, lw__scratch *scratch, lw_error *err)
 {
-    bool worked = has_workers(engine);
-    lw_status status = LW_OK;
+    lw_status status = lw__texts_work(part, scratch, err);
     scratch->arena.count = 0;
-    LW__TRY(reserve_spans(scratch, err));
-    if (worked) {
-        status = run_workers(engine, scratch, err);
+    status = status == LW_OK ? reserve_spans(scratch, err) : status;
+    for (size_t i = 0; status == LW_OK && i < text_count(scratch); i++) {
+        status = encode_one(scratch, i, err);
     }
-    for (size_t i = 0; status == LW_OK && i < scratch->documents.count; i++) {
-        status = encode_one(scratch, i, worked, err);
-    }
-    if (worked && scratch->raw_capacity >= scratch->documents.count) {
-        release_raws(scratch);
-    }
+    lw__texts_release(&scratch->texts);
     return status;
 }
 
@@ -255,7 +149,7 @@ static lw_status take_buffer(lw__part *part, lw__scratch *scratch, lw_error *err
     lw__engine *engine = part->stream->engine;
     const lw__dataset *dataset = engine->options.datasets[part->stream->source];
     lw__arena *arena = &scratch->arena;
-    size_t entry_bytes = scratch->documents.count * sizeof *part->entries;
+    size_t entry_bytes = text_count(scratch) * sizeof *part->entries;
     size_t id_bytes = arena->count * sizeof *part->ids;
     bool huge = id_bytes > lw__part_limit(lw__dataset_block_bytes(dataset));
     part->entries = lw__buffers_take(&engine->buffers, entry_bytes + (huge ? 0 : id_bytes));
@@ -263,7 +157,7 @@ static lw_status take_buffer(lw__part *part, lw__scratch *scratch, lw_error *err
         return lw__fail_nomem(err, entry_bytes + id_bytes, "a part's documents");
     }
     part->bytes = entry_bytes + id_bytes;
-    part->ids = (int32_t *)(void *)(part->entries + scratch->documents.count);
+    part->ids = (int32_t *)(void *)(part->entries + text_count(scratch));
     if (huge) {
         part->huge_ids = arena->ids;
         part->ids = arena->ids;
@@ -272,6 +166,28 @@ static lw_status take_buffer(lw__part *part, lw__scratch *scratch, lw_error *err
         memcpy(part->ids, arena->ids, id_bytes);
     }
     return LW_OK;
+}
+
+static void put_entry(lw__part *part, const span *text, size_t record, uint64_t child)
+{
+    part->entries[part->entry_count++] = (lw__entry){.offset = text->offset,
+                                                     .token_count = text->count,
+                                                     .dropped = text->dropped,
+                                                     .document = record | child << LW_CHILD_SHIFT};
+}
+
+/* Those of one record: what workers made of it stays together, in its order. */
+static void put_entries(lw__part *part, const lw__scratch *scratch, size_t record)
+{
+    const lw__text_list *texts = &scratch->texts.now;
+    if (texts->count == 0) {
+        put_entry(part, &scratch->spans[record], record, 0);
+        return;
+    }
+    size_t first = scratch->texts.firsts[record];
+    for (size_t i = first; i < texts->count && texts->items[i].u.raw.record == record; i++) {
+        put_entry(part, &scratch->spans[i], record, i - first);
+    }
 }
 
 static void order_entries(lw__part *part, const lw__scratch *scratch)
@@ -284,14 +200,10 @@ static void order_entries(lw__part *part, const lw__scratch *scratch)
     for (size_t i = 0; i < documents->count; i++) {
         size_t at = blocks->order == LW__ORDER_FILE ? i : (size_t)lw__permutation_at(&order, i);
         const lw__fault *fault = documents->items[at].fault;
-        lw__entry *entry = &part->entries[i];
-        *entry = (lw__entry){.offset = scratch->spans[at].offset,
-                             .token_count = scratch->spans[at].count,
-                             .dropped = scratch->spans[at].dropped,
-                             .document = at};
+        put_entries(part, scratch, at);
         if (fault != NULL) {
             part->faults[faults] = *fault;
-            entry->fault = &part->faults[faults++];
+            part->entries[part->entry_count - 1].fault = &part->faults[faults++];
         }
     }
 }
@@ -304,7 +216,6 @@ static lw_status copy_entries(lw__part *part, lw__scratch *scratch, lw_error *er
     LW__TRY(copy_faults(part, scratch, err));
     LW__TRY(take_buffer(part, scratch, err));
     order_entries(part, scratch);
-    part->entry_count = scratch->documents.count;
     return LW_OK;
 }
 
@@ -336,7 +247,7 @@ static lw_status decode(lw__part *part, lw__scratch *scratch, timing *times, lw_
     part->check = XXH3_64bits(scratch->text.data, scratch->text.count) | 1;
     LW__TRY(lw__dataset_parse(dataset, &scratch->text, &scratch->documents, err));
     uint64_t parsed = lw__clock_cpu_ns();
-    LW__TRY(encode_all(stream->engine, scratch, err));
+    LW__TRY(encode_all(part, scratch, err));
     LW__TRY(copy_entries(part, scratch, err));
     times->parse_ns = parsed - start;
     times->tokenize_ns = lw__clock_cpu_ns() - parsed;

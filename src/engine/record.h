@@ -53,11 +53,13 @@ typedef struct lw__row {
     bool followed;
 } lw__row;
 
-/* A document before it is tokenized; see engine/read.c. */
+/* A document before it is tokenized; see engine/texts.c. */
 typedef struct lw__raw {
     const char *text;
     size_t bytes;
-    char *own; /* the text, when a worker replaced it */
+    char *own;     /* the text, when a worker replaced or made it */
+    size_t record; /* of the part, that it is or was made of */
+    size_t parent; /* of one that was made: which of the group it was made of */
     bool dropped;
 } lw__raw;
 

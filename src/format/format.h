@@ -131,4 +131,8 @@ lw_status lw__dataset_record_number(lw__dataset *dataset, uint64_t block, uint64
 lw_status lw__dataset_fail_record(lw__dataset *dataset, uint64_t block, uint64_t part, size_t index,
                                   const lw__fault *fault, lw_error *err);
 
+/* Appends the shard and the number of a record (item `index` of a part) to the line in err. */
+void lw__dataset_name_record(lw__dataset *dataset, uint64_t block, uint64_t part, size_t index,
+                             lw_error *err);
+
 #endif

@@ -156,3 +156,24 @@ lw_status lw__dataset_fail_record(lw__dataset *dataset, uint64_t block, uint64_t
     };
     return lw__jsonl_fail(&dataset->jsonl, &place, fault, err);
 }
+
+void lw__dataset_name_record(lw__dataset *dataset, uint64_t block, uint64_t part, size_t index,
+                             lw_error *err)
+{
+    part_place found = {0};
+    if (err == NULL) {
+        return;
+    }
+    lw_error said = *err;
+    const char *path = dataset->shards[lw__dataset_shard_of(dataset, block)].path;
+    if (find_part_locked(dataset, block, part, &found, NULL) == LW_OK) {
+        lw__fail(err, said.status, "%s, at \"%s\" record %llu", said.message, path,
+                 (unsigned long long)(found.first_record + index));
+    } else {
+        lw__fail(err, said.status, "%s, at \"%s\" block %llu part %llu record %zu of it",
+                 said.message, path, (unsigned long long)block, (unsigned long long)part, index);
+    }
+    err->os_errno = said.os_errno;
+    err->flags = said.flags;
+    err->tag = said.tag;
+}

@@ -10,16 +10,36 @@
 #include "base/utf8.h"
 #include "recipe/handle.h"
 
+/* One way to push, and how many at a time. */
+static lw_status check_push(const lw_op_type *type, lw_error *err)
+{
+    if (type->acc_push != NULL && type->acc_push_group != NULL) {
+        return lw__fail(err, LW_E_INVALID,
+                        "recipe: operator \"%s\": both acc_push and acc_push_group, expected one",
+                        type->name);
+    }
+    bool grouped = type->acc_push_group != NULL;
+    if (grouped != (type->group_count > 0) || type->group_count > LW_GROUP_MAX) {
+        return lw__fail(err, LW_E_INVALID,
+                        "recipe: operator \"%s\": group_count is %llu, expected %s", type->name,
+                        (unsigned long long)type->group_count,
+                        grouped ? "1 to 65536" : "0 without acc_push_group");
+    }
+    return LW_OK;
+}
+
 /* The functions of an accumulator that go together: all of them, or none. */
 static lw_status check_accumulator(const lw_op_type *type, lw_error *err)
 {
     bool has = type->acc_create != NULL;
-    if (has != (type->acc_push != NULL) || has != (type->acc_destroy != NULL)) {
+    bool pushes = type->acc_push != NULL || type->acc_push_group != NULL;
+    if (has != pushes || has != (type->acc_destroy != NULL)) {
         return lw__fail(err, LW_E_INVALID,
                         "recipe: operator \"%s\": some of acc_create, acc_push and acc_destroy, "
                         "expected all or none",
                         type->name);
     }
+    LW__TRY(check_push(type, err));
     if ((type->acc_save != NULL) != (type->acc_load != NULL)) {
         return lw__fail(err, LW_E_INVALID,
                         "recipe: operator \"%s\": one of acc_save and acc_load, expected both or "

@@ -64,7 +64,8 @@ static void test_accumulators__an_accumulator_that_fails_stops_the_run_after_wha
         lw_recipe *recipe = recipe_with("repeat", &fuse_type, &f);
         run_set(recipe, "runtime.threads", text);
         assert_int_equal(run_to_failure(recipe, &steps, &err), LW_E_OPERATOR);
-        assert_string_equal(err.message, "fuse: burnt");
+        assert_memory_equal(err.message, "fuse: burnt, at \"", 17);
+        assert_non_null(strstr(err.message, ".jsonl\" record "));
         assert_true(steps > 0);
         assert_true(before == UINT64_MAX || steps == before);
         before = steps;

@@ -21,7 +21,7 @@ static void test_error__fills_status_and_message(void **state)
     assert_int_equal(err.status, LW_E_CORRUPT);
     assert_int_equal(err.os_errno, 0);
     assert_int_equal(err.flags, 0);
-    assert_int_equal(err.reserved, 0);
+    assert_int_equal(err.tag, 0);
     assert_string_equal(err.message, "zstd: \"a\": 1, expected 2");
     assert_int_equal(lw__fail(NULL, LW_E_IO, "x"), LW_E_IO);
 }

@@ -256,7 +256,11 @@ static void test_read__a_text_that_is_no_utf8_is_refused(void **state)
     rig_source(&r, "a", RIG_LINE("ab"), 1, 4096);
     rig_open(&r, 0, 1);
     assert_int_equal(read_part(&r, 0, &part, &err), LW_E_OPERATOR);
-    assert_string_equal(err.message, "spoil: lw_document_set_text: the new text is not UTF-8");
+    char said[600];
+    snprintf(said, sizeof said,
+             "spoil: lw_document_set_text: the new text is not UTF-8, at \"%s\" record 0",
+             scratch_path("a.jsonl"));
+    assert_string_equal(err.message, said);
     lw__part_reset(&part);
     rig_close(&r);
 }

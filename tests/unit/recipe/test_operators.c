@@ -20,6 +20,17 @@ static lw_status push(void *acc, lw_record *rec, lw_sink *out, lw_error *err)
     return LW_OK;
 }
 
+static lw_status push_group(void *acc, lw_record *const *group, size_t count, size_t *done,
+                            lw_sink *out, lw_error *err)
+{
+    (void)acc;
+    (void)group;
+    (void)out;
+    (void)err;
+    *done = count;
+    return LW_OK;
+}
+
 static lw_status flush(void *acc, lw_sink *out, lw_error *err)
 {
     (void)acc;
@@ -138,6 +149,25 @@ static void test_operators__functions_that_go_together_are_all_there(void **stat
             "accumulator");
 }
 
+static void test_operators__there_is_one_way_to_push_with_its_count(void **state)
+{
+    (void)state;
+    lw_op_type type = accumulator();
+    type.acc_push_group = push_group;
+    type.group_count = 8;
+    refused(&type, NULL,
+            "recipe: operator \"own\": both acc_push and acc_push_group, expected one");
+    type.acc_push = NULL;
+    type.group_count = 0;
+    refused(&type, NULL, "recipe: operator \"own\": group_count is 0, expected 1 to 65536");
+    type.group_count = LW_GROUP_MAX + 1;
+    refused(&type, NULL, "recipe: operator \"own\": group_count is 65537, expected 1 to 65536");
+    type = accumulator();
+    type.group_count = 8;
+    refused(&type, NULL,
+            "recipe: operator \"own\": group_count is 8, expected 0 without acc_push_group");
+}
+
 static void test_operators__the_phase_decides_which_halves_there_are(void **state)
 {
     (void)state;
@@ -183,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operators__a_wrong_type_is_refused),
         cmocka_unit_test(test_operators__functions_that_go_together_are_all_there),
+        cmocka_unit_test(test_operators__there_is_one_way_to_push_with_its_count),
         cmocka_unit_test(test_operators__the_phase_decides_which_halves_there_are),
         cmocka_unit_test(test_operators__they_are_kept_in_the_order_added),
     };

@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ._native import check, ffi, lib, new_error, taken_text, text
+from ._native import check, failure, ffi, lib, new_error, taken_text, text
 from .batch import Batch, Segment, new_cell
 from .errors import BusyError, CancelledError, InvalidError
+from .operator_bridge import Run
 from .recipe import Recipe
 from .state import State, StateLike
 
@@ -44,23 +45,34 @@ class Loader:
     """
 
     def __init__(self, recipe: Recipe, *, rank: int = 0, world: int = 1, state: StateLike | None = None,
-                 agree: Agree | None = None) -> None:
+                 agree: Agree | None = None, runner: str = "threads", processes: int = 0) -> None:
         self.recipe, self.rank, self.world = recipe, rank, world
+        self._runner, self._processes = runner, processes
         self._consumer, self._signal = threading.RLock(), threading.RLock()
         self._pid = os.getpid()
         self._agree = _Agreement(agree) if agree is not None else None
         self._closing = False
         self._cell: Any = None
-        self._handle: Any = self._open(state)
+        self._handle: Any
+        self._run: Run | None
+        self._handle, self._run = self._open(state)
         _open_loaders.add(self)
 
-    def _open(self, state: StateLike | None) -> Any:
+    def _open(self, state: StateLike | None) -> tuple[Any, Run | None]:
         options = _options(self.rank, self.world, self._agree)
         held = None if state is None else State.of(state)
         start = ffi.NULL if held is None else held._handle
         out, err = ffi.new("lw_pipeline **"), new_error()
-        check(lib.lw_pipeline_open(self.recipe._handle, options, start, out, err), err)
-        return ffi.gc(out[0], lib.lw_pipeline_close)
+        if not self.recipe.operators:
+            check(lib.lw_pipeline_open(self.recipe._handle, options, start, out, err), err)
+            return ffi.gc(out[0], lib.lw_pipeline_close), None
+        run = Run(self.recipe.operators, self._runner, self._processes)
+        try:
+            _check(run, lib.lw_pipeline_open(self.recipe._running(run), options, start, out, err), err)
+            return run.own(out[0]), run
+        except BaseException:
+            run.close()
+            raise
 
     # ---- taking ----------------------------------------------------------------------------------
 
@@ -87,7 +99,7 @@ class Loader:
         if status < 0 and self._agree is not None:
             self._agree.raise_own()
         try:
-            return bool(check(status, err) != lib.LW_END)
+            return bool(_check(self._run, status, err) != lib.LW_END)
         except CancelledError:
             raise self._closed() from None
 
@@ -116,9 +128,9 @@ class Loader:
         self._check_process()
         with self._consumer:
             self._living()
-            handle = self._open(state)
+            handle, run = self._open(state)
             with self._signal:
-                old, self._handle, self._cell = self._handle, handle, None
+                old, self._handle, self._run, self._cell = self._handle, handle, run, None
             ffi.release(old)
 
     def state_dict(self) -> dict[str, bytes]:
@@ -160,6 +172,8 @@ class Loader:
         """Stops all threads; a thread that waits for a batch gets an error. Batches stay valid."""
         if os.getpid() != self._pid:
             return
+        if self._run is not None:
+            self._run.check_caller()
         with self._signal:
             self._closing = True
             if self._handle is not None:
@@ -198,6 +212,17 @@ class Loader:
         if os.getpid() != self._pid:
             raise InvalidError("pipeline: used after a fork, expected the process that opened it: open one in each "
                                "process, and start processes by spawn")
+        if self._run is not None:
+            self._run.check_caller()
+
+
+def _check(run: Run | None, status: int, err: Any) -> int:
+    """As ``check``; the exception that an operator raised is the cause of the failure, or what is raised itself if
+    it is one that ends a program."""
+    if status < 0 and run is not None:
+        error = run.caused(failure(status, err), err)
+        raise error if isinstance(error.__cause__, (Exception, type(None))) else error.__cause__
+    return check(status, err)
 
 
 class _Agreement:
@@ -232,9 +257,16 @@ def _options(rank: int, world: int, agreement: _Agreement | None) -> Any:
 def start_state(recipe: Recipe, *, rank: int = 0, world: int = 1, agree: Agree | None = None) -> State:
     """The state before the first step, as a loader opened with these would give: opens the data, starts nothing."""
     agreement = _Agreement(agree) if agree is not None else None
-    out, err = ffi.new("lw_state **"), new_error()
-    check(lib.lw_pipeline_start_state(recipe._handle, _options(rank, world, agreement), out, err), err)
-    return State._owning(ffi.gc(out[0], lib.lw_state_close))
+    options, out, err = _options(rank, world, agreement), ffi.new("lw_state **"), new_error()
+    if not recipe.operators:
+        check(lib.lw_pipeline_start_state(recipe._handle, options, out, err), err)
+        return State._owning(ffi.gc(out[0], lib.lw_state_close))
+    run = Run(recipe.operators, "threads", 0)  # transforms begin, and are saved
+    try:
+        _check(run, lib.lw_pipeline_start_state(recipe._running(run), options, out, err), err)
+        return State._owning(ffi.gc(out[0], lib.lw_state_close))
+    finally:
+        run.close()
 
 
 def explain(recipe: Recipe, *, world: int = 1, state: StateLike | None = None) -> str:

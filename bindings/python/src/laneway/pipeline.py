@@ -7,13 +7,14 @@ batch, state or explanation that is asked for, and no step can be added after th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ._native import PathLike
 from .errors import InvalidError, UnsupportedError
 from .loader import Agree, Loader, explain
+from .operators import Expand, Filter, Map, Operator, Stateful
 from .recipe import Recipe
 from .sources import StaticMixtureWorkSource
 from .state import StateLike
@@ -24,9 +25,6 @@ _SPECIAL_TOKENS = {"bos_eos": (True, True), "bos": (True, False), "eos": (False,
 # What others have, and what to use instead.
 _ELSEWHERE = {
     "pack_sequences": "pack_flat()",
-    "filter": "an operator in C (lw_recipe_add_operator)",
-    "map_transform": "an operator in C (lw_recipe_add_operator)",
-    "stateful_transform": "an operator in C (lw_recipe_add_operator)",
     "tokenize_chat": "tokenize() of text that a template was applied to before",
     "prefetch": "options(prefetch_batches=...)",
 }
@@ -48,6 +46,9 @@ class _Definition:
     dp_group_id: int = 0
     lanes: int | None = None
     agree: Agree | None = None
+    operators: tuple[Operator, ...] = ()
+    runner: str = "threads"
+    processes: int = 0
     runtime: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,7 +81,8 @@ class Pipeline:
                 canonical_replicas: int | None = None, prefetch_batches: int | None = None,
                 io_options: Mapping[str, Any] | None = None, deterministic: bool = True,
                 agree: Agree | None = None, recipe: Mapping[str, Any] | None = None,
-                runner: str | None = None, mtp_mode: bool | None = None, world_size: int | None = None,
+                runner: str | None = None, processes: int | None = None, mtp_mode: bool | None = None,
+                world_size: int | None = None,
                 global_rank: int | None = None, aggregate_dir: PathLike | None = None, run_id: str | None = None,
                 default_stage_prefetch: int | None = None) -> Pipeline:
         """dp_degree, dp_group_id: data-parallel ranks, and which of them this is.
@@ -89,9 +91,10 @@ class Pipeline:
         prefetch_batches: steps made ready before they are asked for.
         agree: see ``laneway.open``; used where the data ends.
         recipe: options of the recipe by dotted name, as {"runtime.memory": "8GB"}.
+        runner, processes: see ``laneway.open``; where functions of operators are called. All else is done by threads.
 
-        The others are taken and have no effect: work is done by threads, every run is deterministic, states need
-        no shared folder, and files on local disks no cache.
+        The others are taken and have no effect: every run is deterministic, states need no shared folder, and files
+        on local disks no cache.
         """
         if not deterministic:
             raise UnsupportedError("options: deterministic is False, expected True: every run is")
@@ -106,6 +109,8 @@ class Pipeline:
                           dp_group_id=now.dp_group_id if dp_group_id is None else dp_group_id,
                           lanes=now.lanes if canonical_replicas is None else canonical_replicas,
                           agree=now.agree if agree is None else agree, runtime=runtime,
+                          runner=now.runner if runner is None else runner,
+                          processes=now.processes if processes is None else processes,
                           recipe={**now.recipe, **(recipe or {})})
 
     def decode_text(self) -> Pipeline:
@@ -115,6 +120,36 @@ class Pipeline:
     def ensure_mixture(self, **_settings: object) -> Pipeline:
         """Nothing to do: the mixture is kept as documents are drawn, to within one document."""
         return self
+
+    def map_transform(self, function: Callable[..., Any], *, name: str = "", version: int = 1,
+                      batched: bool = False) -> Pipeline:
+        """Replaces each text by ``function(text)``; batched: a list of texts by a list of as many.
+        name, version: part of the fingerprint of a state; raise the version whenever the function's results change.
+        """
+        return self._text_step(Map(function, name, version, batched))
+
+    def filter(self, function: Callable[..., Any], *, name: str = "", version: int = 1,
+               batched: bool = False) -> Pipeline:
+        """Keeps the texts for which ``function(text)`` is true; see ``map_transform``."""
+        return self._text_step(Filter(function, name, version, batched))
+
+    def expand(self, function: Callable[..., Any], *, name: str = "", version: int = 1,
+               batched: bool = False) -> Pipeline:
+        """Makes of each text the documents ``function(text)``, an iterable of texts; see ``map_transform``."""
+        return self._text_step(Expand(function, name, version, batched))
+
+    def stateful_transform(self, transform: Any, *, name: str = "", version: int = 1, group: int = 16) -> Pipeline:
+        """Orders, groups or drops tokenized documents: a ``StatefulTransform``, which has a state for each lane.
+        group: documents of a call, see ``Stateful``; not part of the stream."""
+        if self._definition.tokenizer is None or self._definition.pack is not None:
+            raise UnsupportedError("stateful_transform: before tokenize() or after pack_flat(), expected between them: "
+                                   "it is given tokenized documents")
+        return self._with(operators=(*self._definition.operators, Stateful(transform, name, version, group)))
+
+    def _text_step(self, operator: Operator) -> Pipeline:
+        if self._definition.tokenizer is not None:
+            raise UnsupportedError(f"{operator.kind}: after tokenize(), expected before it: it is given texts")
+        return self._with(operators=(*self._definition.operators, operator))
 
     def tokenize(self, tokenizer: Any = None, tokenizer_id: PathLike | None = None, *, field: str = "text",
                  parallelism: int | None = None, special_tokens: str = "bos_eos", max_length: int | None = None,
@@ -169,7 +204,7 @@ class Pipeline:
         made = Recipe(self._options())
         for key, value in self._definition.recipe.items():
             made.set(key, value)
-        return made
+        return made.add(*self._definition.operators)
 
     def _options(self) -> dict[str, Any]:
         now = self._definition
@@ -228,7 +263,7 @@ class Pipeline:
         if self._loader is None:
             now = self._definition
             self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
-                                  agree=self.agree)
+                                  agree=self.agree, runner=now.runner, processes=now.processes)
         return self._loader
 
     def __iter__(self) -> Loader:

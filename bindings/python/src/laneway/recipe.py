@@ -15,7 +15,9 @@ from numbers import Integral, Real
 from typing import Any, Union
 
 from ._native import PathLike, check, encode, ffi, lib, new_error, taken_text
+from . import operator_bridge
 from .errors import InvalidError, NotFoundError
+from .operators import Operator
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -57,6 +59,8 @@ class Recipe:
 
     def _become(self, handle: Any, folder: PathLike | None) -> Recipe:
         self._handle = handle
+        self._types: tuple[Any, ...] = ()
+        self.operators: tuple[Operator, ...] = ()
         self.folder = os.path.abspath(os.fspath(folder) if folder else ".")
         return self
 
@@ -86,7 +90,24 @@ class Recipe:
         """Another recipe with the same options and operators."""
         out, err = ffi.new("lw_recipe **"), new_error()
         check(lib.lw_recipe_copy(self._handle, out, err), err)
-        return type(self).__new__(type(self))._become(_own(out), self.folder)
+        made = type(self).__new__(type(self))._become(_own(out), self.folder)
+        made.operators, made._types = self.operators, self._types
+        return made
+
+    def add(self, *operators: Operator) -> Recipe:
+        """Adds operators in Python (``laneway.operators``), which run in this order; the recipe itself again."""
+        for operator in operators:
+            described = operator_bridge.type_of(operator)
+            operator_bridge.add_operator(self._handle, operator, described, ffi.NULL)
+            self._types += (described,)
+            self.operators += (operator,)
+        return self
+
+    def _running(self, run: operator_bridge.Run) -> Any:
+        """Another handle of this recipe, with the operators of a run in the place of their descriptions."""
+        handle = _parse(self.text(), self.folder)
+        run.add_to(handle)
+        return handle
 
     def set(self, key: str, value: object) -> None:
         """Sets one option by its dotted name, as ``set("runtime.dtype", "int64")``."""
@@ -112,10 +133,14 @@ class Recipe:
             return found
 
     def __reduce__(self) -> Any:
-        return Recipe.parse, (self.text(), self.folder)
+        return _restored, (self.text(), self.folder, self.operators)
 
     def __repr__(self) -> str:
         return f"<laneway.Recipe in {self.folder!r}>"
+
+
+def _restored(text: str, folder: str, operators: tuple[Operator, ...]) -> Recipe:
+    return Recipe.parse(text, folder).add(*operators)
 
 
 def _own(out: Any) -> Any:
