@@ -147,6 +147,7 @@ static void put_report(lw__cli_output *out, const bench_session *bench, const lw
     put_real(out, "open_seconds", bench->opened - bench->begin, ", ");
     put_real(out, "first_batch_seconds",
              bench->first_batch > 0 ? bench->first_batch - bench->opened : 0, ", ");
+    put_real(out, "remake_cpu_seconds", (double)stats->remake_ns * 1e-9, ", ");
     if (bench->args->given[LW__CLI_SAVE_EVERY]) {
         put_count(out, "checkpoints", bench->checkpoints);
         put_count(out, "checkpoint_bytes", bench->checkpoint_bytes);

@@ -212,6 +212,7 @@ typedef struct lw_stats {
     uint64_t wait_ns;      /* the consumer's, in lw_pipeline_next */
     uint64_t memory_bytes; /* charged to the budget now */
     uint64_t memory_peak_bytes;
+    uint64_t remake_ns; /* after a restore, making the records that were held once more */
 } lw_stats;
 
 /** Signal. struct_size is set by the caller. Errors INVALID. Since 0.1. */

@@ -313,7 +313,8 @@ static lw_stats gather_stats(lw_pipeline *pipeline)
                       .digest_ns = c->digest_ns,
                       .wait_ns = taken->wait_ns,
                       .memory_bytes = engine->budget.used,
-                      .memory_peak_bytes = engine->budget.peak};
+                      .memory_peak_bytes = engine->budget.peak,
+                      .remake_ns = c->remake_ns};
     pthread_mutex_unlock(&engine->pool.lock);
     return stats;
 }

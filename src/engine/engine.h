@@ -39,6 +39,7 @@ typedef struct lw__counters {
     uint64_t parse_ns;
     uint64_t tokenize_ns;
     uint64_t decide_ns;
+    uint64_t remake_ns;
     uint64_t write_ns;
     uint64_t digest_ns;
 } lw__counters;

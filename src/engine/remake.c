@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/lane.h"
 
@@ -261,6 +262,7 @@ void lw__remake_run(lw__task *task, size_t worker)
     lw__lane *lane = (lw__lane *)((char *)task - offsetof(lw__lane, remake_task));
     lw__engine *engine = lane->engine;
     lw_error err = {0};
+    uint64_t start = lw__clock_cpu_ns();
     needs all = {.items = lw__alloc_zero(count_needs(&lane->remake), sizeof(need))};
     lw_status status = all.items != NULL
                            ? remake(lane, &all, worker, &err)
@@ -268,6 +270,7 @@ void lw__remake_run(lw__task *task, size_t worker)
     needs_reset(&all);
     lane->remake.count = 0;
     pthread_mutex_lock(&engine->pool.lock);
+    engine->counters.remake_ns += lw__clock_cpu_ns() - start;
     lane->running = false;
     if (status < 0) {
         lw__lane_fail(lane, &err);

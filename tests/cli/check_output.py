@@ -163,7 +163,7 @@ def test_bench_prints_one_object(bench):
     bench.recipe()
     found = bench.bench("--steps", 20, "--threads", 1)
     for key in ("tokens", "rows", "steps", "seconds", "tokens_per_second", "padding_fraction", "peak_rss_bytes",
-                "wait_seconds", "open_seconds", "first_batch_seconds", "bytes_read"):
+                "wait_seconds", "open_seconds", "first_batch_seconds", "remake_cpu_seconds", "bytes_read"):
         if not isinstance(found[key], (int, float)):
             raise AssertionError(f"{key} is no number")
     equal((found["steps"], found["rows"], found["tokens"], found["threads"]), (20, 240, 240 * 16, 1))
