@@ -14,7 +14,7 @@
 #include "tokenize/vocab.h"
 
 typedef struct lw__target {
-    lw_str text; /* borrowed from the vocabulary; not empty */
+    lw_str text; /* owned; of a normalized token, as the normalizer leaves it; not empty */
     lw__added token;
     bool ignored; /* a special token while special text is ordinary text */
 } lw__target;

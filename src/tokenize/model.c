@@ -147,9 +147,7 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     for (size_t i = 0; i < LW__ROUNDS; i++) {
         write_matcher(&out, &tokenizer->matchers[i]);
     }
-    if (vocab->nfc) {
-        lw__bytes_put_text(&out, "nfc", 3);
-    }
+    lw__normalizer_write(&vocab->normalizer, &out);
     if (vocab->steps.count > 0) {
         lw__bytes_put(&out, vocab->steps.text.data, vocab->steps.text.count);
     }

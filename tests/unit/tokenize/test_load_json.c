@@ -119,10 +119,14 @@ static void test_load_json__refusals_of_the_top_level(void **state)
         const char *top;
         const char *message;
     } cases[] = {
-        {"\"normalizer\": {\"type\": \"NFKC\"}, ",
-         "bad.json\": normalizer: NFKC, expected null or NFC"},
-        {"\"normalizer\": {\"normalizers\": [{}], \"type\": \"Sequence\"}, ",
-         "normalizer.normalizers: an object, expected NFC or none"},
+        {"\"normalizer\": {\"type\": \"Nmt\"}, ",
+         "bad.json\": normalizer: Nmt, expected null, NFC"},
+        {"\"normalizer\": {\"normalizers\": [{\"type\": \"Bert\"}], \"type\": \"Sequence\"}, ",
+         "normalizer: Bert, expected null, NFC"},
+        {"\"normalizer\": {\"normalizers\": [], \"type\": \"NFC\"}, ", "normalizer: NFC, expected"},
+        {"\"normalizer\": {\"type\": \"NFC\", \"deep\": 1}, ", "normalizer: field: deep, expected"},
+        {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \"\"}}, ",
+         "normalizer.pattern: , expected"},
         {"\"truncation\": {\"max_length\": 5}, ", "truncation: an object, expected null"},
         {"\"padding\": 3, ", "padding: a number, expected null"},
         {"\"version\": \"2.0\", ", "version: 2.0, expected 1.0"},
