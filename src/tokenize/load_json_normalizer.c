@@ -16,6 +16,7 @@ typedef struct part {
     lw_str prepend;
     lw_str content;
     lw_str string;
+    lw_str regex;
     lw_str unknown; /* the first field that is not known */
     bool left;
     bool right;
@@ -33,6 +34,8 @@ static void read_pattern(lw__json *json, part *out)
         lw_str key = lw__json_key(json);
         if (lw__json_is(key, "String")) {
             out->string = lw__json_string(json);
+        } else if (lw__json_is(key, "Regex")) {
+            out->regex = lw__json_string(json);
         } else {
             out->unknown = out->unknown.bytes == 0 ? key : out->unknown;
             lw__json_skip(json);
@@ -98,15 +101,39 @@ static bool kind_of(lw_str type, lw__normal *out)
     return false;
 }
 
+static lw_status fill(const lw__vocab *vocab, const part *item, lw__normal *step, lw_error *err)
+{
+    const char *wrong = NULL;
+    lw_str text = step->kind == LW__NORMAL_PREPEND ? item->prepend : item->content;
+    lw_str pattern = item->regex.bytes > 0 ? item->regex : item->string;
+    lw__bytes_put(&step->text, text.data, text.bytes);
+    lw__bytes_put(&step->pattern, pattern.data, pattern.bytes);
+    if (step->text.failed || step->pattern.failed) {
+        return lw__fail_nomem(err, text.bytes + pattern.bytes, "a normalizer");
+    }
+    if (step->kind != LW__NORMAL_REPLACE) {
+        return LW_OK;
+    }
+    if (pattern.bytes == 0) {
+        return lw__load_json_refuse(vocab, "normalizer.pattern", pattern, "a String or a Regex",
+                                    err);
+    }
+    if (item->regex.bytes == 0) {
+        return LW_OK;
+    }
+    LW__TRY(lw__regex_compile(pattern, LW__REGEX_ONIGURUMA, false, &step->regex, &wrong, err));
+    return step->regex != NULL
+               ? LW_OK
+               : lw__load_json_refuse(vocab, "normalizer.pattern", pattern, wrong, err);
+}
+
 static lw_status put_step(lw__vocab *vocab, const part *item, lw__normal step, lw_error *err)
 {
     static const lw_str many = {.data = "more than 16", .bytes = 12};
-    lw_str text = step.kind == LW__NORMAL_PREPEND ? item->prepend : item->content;
-    lw__bytes_put(&step.text, text.data, text.bytes);
-    lw__bytes_put(&step.pattern, item->string.data, item->string.bytes);
-    if (step.text.failed || step.pattern.failed) {
+    lw_status status = fill(vocab, item, &step, err);
+    if (status < 0) {
         lw__normal_reset(&step);
-        return lw__fail_nomem(err, text.bytes + item->string.bytes, "a normalizer");
+        return status;
     }
     return lw__normalizer_put(&vocab->normalizer, &step)
                ? LW_OK
@@ -123,9 +150,6 @@ static lw_status use(lw__vocab *vocab, const part *item, lw_error *err)
     if (item->unknown.bytes > 0) {
         return lw__load_json_refuse(vocab, "normalizer: field", item->unknown,
                                     "no field but those of its type", err);
-    }
-    if (!item->is_sequence && step.kind == LW__NORMAL_REPLACE && item->string.bytes == 0) {
-        return lw__load_json_refuse(vocab, "normalizer.pattern", item->string, "a String", err);
     }
     return item->is_sequence ? LW_OK : put_step(vocab, item, step, err);
 }
@@ -150,6 +174,7 @@ static lw_status read_one(lw__vocab *vocab, lw__json *json, size_t depth, lw_err
 
 lw_status lw__load_json_normalizer(lw__vocab *vocab, lw__json *json, lw_error *err)
 {
+    lw__normalizer_reset(&vocab->normalizer);
     return lw__json_peek(json) == LW__JSON_OBJECT
                ? read_one(vocab, json, 0, err)
                : lw__load_json_null(vocab, json, "normalizer", err);

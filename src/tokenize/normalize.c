@@ -18,6 +18,7 @@ void lw__normal_reset(lw__normal *step)
 {
     lw__bytes_reset(&step->text);
     lw__bytes_reset(&step->pattern);
+    lw__regex_destroy(step->regex);
     memset(step, 0, sizeof *step);
 }
 
@@ -53,7 +54,8 @@ void lw__normalizer_write(const lw__normalizer *normalizer, lw__bytes *out)
         const char *name = step->kind == LW__NORMAL_FORM ? forms[step->form] : names[step->kind];
         lw__bytes_put_text(out, name, strlen(name));
         if (step->kind != LW__NORMAL_FORM) {
-            lw__bytes_put_u8(out, (uint8_t)(step->left | step->right << 1));
+            lw__bytes_put_u8(out,
+                             (uint8_t)(step->left | step->right << 1 | (step->regex != NULL) << 2));
             lw__bytes_put_text(out, (const char *)step->text.data, step->text.count);
             lw__bytes_put_text(out, (const char *)step->pattern.data, step->pattern.count);
         }
@@ -66,6 +68,8 @@ void lw__normal_scratch_reset(lw__normal_scratch *scratch)
         lw__nfc_reset(&scratch->forms[i]);
         lw__bytes_reset(&scratch->texts[i]);
     }
+    lw__regex_scratch_destroy(scratch->regex);
+    lw__bytes_reset(&scratch->classes);
 }
 
 /* ---- a text with parts of it rewritten ---- */
@@ -219,8 +223,39 @@ static void replace(const lw__normal *step, rewrite *r)
     }
 }
 
-static lw_status run_step(const lw__normal *step, lw__nfc *nfc, rewrite *r, lw_str *out,
-                          lw_error *err)
+static lw_status replace_matches(const lw__normal *step, lw__normal_scratch *scratch, rewrite *r,
+                                 lw_error *err)
+{
+    const unsigned char *text = (const unsigned char *)r->text.data;
+    const unsigned char *end = text + r->text.bytes;
+    const unsigned char *at = text;
+    lw__regex_search search = {.from = 0};
+    if (scratch->regex == NULL) {
+        LW__TRY(lw__regex_scratch_create(&scratch->regex, err));
+    }
+    scratch->classes.count = 0;
+    lw__regex_classify(step->regex, text, r->text.bytes, &scratch->classes);
+    if (scratch->classes.failed) {
+        return lw__fail_nomem(err, r->text.bytes, "normalizing a text");
+    }
+    for (;;) {
+        size_t done = search.done;
+        size_t start = 0;
+        size_t stop = 0;
+        lw__regex_result result =
+            lw__regex_next(step->regex, scratch->regex, &scratch->classes, &search, &start, &stop);
+        if (result != LW__REGEX_FOUND) {
+            return result == LW__REGEX_NONE ? LW_OK : lw__regex_too_hard(r->text.bytes, err);
+        }
+        const unsigned char *from = lw__regex_forward(step->regex, at, end, start - done);
+        at = lw__regex_forward(step->regex, from, end, stop - start);
+        pass(r, (size_t)(from - text), (size_t)(at - text));
+        lw__bytes_put(r->out, step->text.data, step->text.count);
+    }
+}
+
+static lw_status run_step(const lw__normal *step, lw__normal_scratch *scratch, lw__nfc *nfc,
+                          rewrite *r, lw_str *out, lw_error *err)
 {
     switch (step->kind) {
     case LW__NORMAL_FORM:
@@ -239,7 +274,11 @@ static lw_status run_step(const lw__normal *step, lw__nfc *nfc, rewrite *r, lw_s
         prepend(step, r);
         break;
     case LW__NORMAL_REPLACE:
-        replace(step, r);
+        if (step->regex != NULL) {
+            LW__TRY(replace_matches(step, scratch, r, err));
+        } else {
+            replace(step, r);
+        }
         break;
     }
     return finish(r, out, err);
@@ -251,7 +290,7 @@ lw_status lw__normalize(const lw__normalizer *normalizer, lw__normal_scratch *sc
     for (size_t i = 0; i < normalizer->count; i++) {
         rewrite r = {.text = text, .out = &scratch->texts[i]};
         r.out->count = 0;
-        LW__TRY(run_step(&normalizer->steps[i], &scratch->forms[i], &r, &text, err));
+        LW__TRY(run_step(&normalizer->steps[i], scratch, &scratch->forms[i], &r, &text, err));
     }
     *out = text;
     return LW_OK;

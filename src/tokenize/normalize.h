@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "tokenize/nfc.h"
+#include "tokenize/regex.h"
 
 #define LW__NORMAL_STEPS 16 /* most of them */
 
@@ -30,6 +31,7 @@ typedef struct lw__normal {
     bool right;
     lw__bytes text;
     lw__bytes pattern; /* not empty */
+    lw__regex *regex;  /* owned; of such a pattern; NULL: it is a plain text */
 } lw__normal;
 
 typedef struct lw__normalizer {
@@ -48,6 +50,8 @@ void lw__normalizer_write(const lw__normalizer *normalizer, lw__bytes *out);
 typedef struct lw__normal_scratch {
     lw__nfc forms[LW__NORMAL_STEPS]; /* by step, as is the rest */
     lw__bytes texts[LW__NORMAL_STEPS];
+    lw__regex_scratch *regex; /* of all; made when one is run */
+    lw__bytes classes;
 } lw__normal_scratch;
 
 void lw__normal_scratch_reset(lw__normal_scratch *scratch);

@@ -14,8 +14,8 @@ static bool is_text(const lw__bytes *bytes, const char *text)
 
 static bool is_escape(const lw__normal *step)
 {
-    return step->kind == LW__NORMAL_REPLACE && is_text(&step->pattern, " ") &&
-           is_text(&step->text, LW__ESCAPED_SPACE);
+    return step->kind == LW__NORMAL_REPLACE && step->regex == NULL &&
+           is_text(&step->pattern, " ") && is_text(&step->text, LW__ESCAPED_SPACE);
 }
 
 static bool is_prefix(const lw__normal *step)

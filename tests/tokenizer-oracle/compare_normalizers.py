@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import tokenizers
-from tokenizers import AddedToken, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, normalizers, pre_tokenizers
 
 import texts
 from compare import CL100K, Comparison, hf_model, hf_reference, hf_tokenizer, read_ranks, saved
@@ -34,6 +34,9 @@ def byte_level():
     yield "Replace", normalizers.Replace("ab", "\u00c9b")
     yield "Replace by nothing", normalizers.Replace("a", "")
     yield "Replace, overlapping", normalizers.Replace("aba", "ba")
+    for regex in (" {2,}", r"\s+", "b*", r"(?<=a)b|$", "[^a-z]", r"\p{M}+(?!b)"):
+        yield "Replace %s" % regex, normalizers.Replace(Regex(regex), "\u00e9_")
+    yield "clip", sequence(normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase())
     yield "albert", sequence(normalizers.Replace("``", '"'), normalizers.Replace("''", '"'), normalizers.NFKD(),
                              normalizers.StripAccents(), normalizers.Lowercase())
     yield "forms in turn", sequence(normalizers.NFKC(), normalizers.NFD(), normalizers.Lowercase(),
@@ -86,6 +89,7 @@ def of_pieces():
     yield "NFKC behind", sequence(prepend, replace, normalizers.NFKC()), None
     yield "NFKC, Metaspace", normalizers.NFKC(), always
     yield "Strip, Lowercase", sequence(normalizers.Strip(), normalizers.Lowercase()), always
+    yield "deberta", sequence(normalizers.Strip(False, True), normalizers.Replace(Regex(" {2,}"), ESCAPED)), always
     yield "first", sequence(normalizers.NFC(), normalizers.Strip(False, True)), pre_tokenizers.Metaspace(
         ESCAPED, "first")
 

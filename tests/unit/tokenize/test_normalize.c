@@ -91,6 +91,28 @@ static void test_normalize__prepend_and_replace(void **state)
     one_becomes(step_of(LW__NORMAL_REPLACE, "a", "aa"), "ba", "baa");
 }
 
+static void regex_becomes(const char *pattern, const char *text, const char *given,
+                          const char *expected)
+{
+    lw_error err = {.status = LW_OK};
+    const char *wrong = NULL;
+    lw__normal step = step_of(LW__NORMAL_REPLACE, pattern, text);
+    lw_str regex = {.data = pattern, .bytes = strlen(pattern)};
+    assert_int_equal(
+        lw__regex_compile(regex, LW__REGEX_ONIGURUMA, false, &step.regex, &wrong, &err), LW_OK);
+    assert_non_null(step.regex);
+    one_becomes(step, given, expected);
+}
+
+static void test_normalize__replace_by_a_regex(void **state)
+{
+    (void)state;
+    regex_becomes(" {2,}", "_", "a  b c    " E_ACUTE " ", "a_b c_" E_ACUTE " ");
+    regex_becomes("x*", "-", "a" E_ACUTE "xxb", "-a-" E_ACUTE "-b-");
+    regex_becomes("[^a]+", "", "a" E_ACUTE E_ACUTE "ab", "aa");
+    regex_becomes("b", "c", "", "");
+}
+
 static void test_normalize__steps_follow_each_other(void **state)
 {
     (void)state;
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_normalize__marks_are_dropped),
         cmocka_unit_test(test_normalize__white_space_at_the_ends),
         cmocka_unit_test(test_normalize__prepend_and_replace),
+        cmocka_unit_test(test_normalize__replace_by_a_regex),
         cmocka_unit_test(test_normalize__steps_follow_each_other),
         cmocka_unit_test(test_normalize__text_that_stays_is_not_copied),
         cmocka_unit_test(test_normalize__there_is_room_for_sixteen),
