@@ -13,6 +13,9 @@
 #include "base/error.h"
 #include "tokenize/scan.h"
 
+#define ZWNJ 0x200C
+#define ZWJ  0x200D
+
 static int by_text(const void *a, const void *b)
 {
     const lw_str *x = &((const lw__target *)a)->text;
@@ -27,15 +30,14 @@ static bool is_wanted(const lw__vocab *vocab, const lw__added *added, bool norma
     return added->normalized == normalized && lw__vocab_text(vocab, added->id).bytes > 0;
 }
 
-static lw_status check_flags(const lw__vocab *vocab, const lw__target *target, lw_error *err)
+/* What fancy-regex calls a word, as the reference asks it for single_word. */
+static lw_status find_words(lw__matcher *matcher, lw_error *err)
 {
-    lw__place place = {.path = vocab->path};
-    if (!target->token.single_word || target->ignored) {
-        return LW_OK;
-    }
-    return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
-                          "added_tokens: single_word of \"%.*s\" is true, expected false",
-                          lw__vocab_shown(target->text), target->text.data);
+    lw__code_set *words = &matcher->words;
+    lw__code_set_put_words(words);
+    lw__code_set_put(words, ZWNJ, ZWJ);
+    lw__code_set_order(words);
+    return words->failed ? lw__fail_nomem(err, sizeof *words, "added tokens") : LW_OK;
 }
 
 static lw_status normalized_text(const lw__vocab *vocab, lw__normal_scratch *scratch, lw_str *text,
@@ -80,7 +82,9 @@ static lw_status put_targets(lw__matcher *matcher, const lw__vocab *vocab, bool 
         lw__target target = {.text = lw__vocab_text(vocab, added->id),
                              .token = *added,
                              .ignored = added->special && !special_text};
-        status = check_flags(vocab, &target, err);
+        if (added->single_word && matcher->words.count == 0) {
+            status = find_words(matcher, err);
+        }
         if (status == LW_OK && normalized) {
             status = normalized_text(vocab, scratch, &target.text, err);
         }
@@ -134,6 +138,7 @@ void lw__matcher_reset(lw__matcher *matcher)
         lw__free((void *)(uintptr_t)matcher->targets[i].text.data);
     }
     lw__free(matcher->targets);
+    lw__code_set_reset(&matcher->words);
     memset(matcher, 0, sizeof *matcher);
 }
 
@@ -197,6 +202,24 @@ static size_t spaces_after(const unsigned char *text, size_t bytes, size_t from)
     return (size_t)(lw__scan_spaces(text + from, text + bytes).end - text);
 }
 
+static bool is_word(const lw__matcher *matcher, const unsigned char *p, const unsigned char *end)
+{
+    uint32_t code = *p < 0x80 ? *p : lw__scan_code(p, end).code;
+    return lw__code_set_has(&matcher->words, code);
+}
+
+/* Whether no word goes on into text[start, stop). */
+static bool stands_alone(const lw__matcher *matcher, const unsigned char *text, size_t bytes,
+                         size_t start, size_t stop)
+{
+    size_t before = start;
+    while (before > 0 && (before == start || (text[before] & 0xC0) == 0x80)) {
+        before--;
+    }
+    return !(before < start && is_word(matcher, text + before, text + start)) &&
+           !(stop < bytes && is_word(matcher, text + stop, text + bytes));
+}
+
 bool lw__matcher_next(const lw__matcher *matcher, const unsigned char *text, size_t bytes,
                       size_t *at, size_t taken, lw__match *match)
 {
@@ -212,7 +235,8 @@ bool lw__matcher_next(const lw__matcher *matcher, const unsigned char *text, siz
         }
         size_t start = *at;
         *at += target->text.bytes;
-        if (target->ignored) {
+        if (target->ignored ||
+            (target->token.single_word && !stands_alone(matcher, text, bytes, start, *at))) {
             continue;
         }
         match->id = target->token.id;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenize/code_set.h"
 #include "tokenize/vocab.h"
 
 typedef struct lw__target {
@@ -22,7 +23,8 @@ typedef struct lw__target {
 typedef struct lw__matcher {
     lw__target *targets; /* by their bytes */
     size_t count;
-    bool starts[256]; /* the bytes that a target starts with */
+    bool starts[256];   /* the bytes that a target starts with */
+    lw__code_set words; /* characters of words, in order; of single_word tokens */
 } lw__matcher;
 
 typedef struct lw__match {

@@ -51,7 +51,7 @@ typedef struct lw__added {
     bool special;
     bool lstrip;      /* takes the white space before it */
     bool rstrip;      /* takes the white space behind it */
-    bool single_word; /* not supported; refused where it could match */
+    bool single_word; /* not where a word goes on before it or behind it */
     bool normalized;  /* matched after all those that are not */
 } lw__added;
 

@@ -77,6 +77,19 @@ def compare_byte_level(run, folder, scratch, documents):
             texts.mixed(5000, 22, ADDED * 3 + ["ab", "aba", "''", "``"]))
 
 
+def compare_single_words(run, scratch):
+    """Each character before and behind a token that is found only where no word goes on."""
+    tokenizer = hf_tokenizer(hf_model({bytes([byte]): byte for byte in range(256)}), CL100K % "")
+    tokenizer.add_tokens([AddedToken("xy", single_word=True), AddedToken("[q]", single_word=True, lstrip=True),
+                          AddedToken("xyz", single_word=True, normalized=False)])
+    ours = ["--path", saved(tokenizer, scratch, "words.json")]
+    around = texts.alone(texts.LAST_CLASS) + [chr(code) for code in range(0xE0000, 0xE0200)]
+    reference = hf_reference(tokenizer)
+    run("single_word: code points", ours, reference,
+        [" ".join(c + "xy xy" + c for c in around[i:i + 64]) for i in range(0, len(around), 64)])
+    run("single_word: random", ours, reference, texts.mixed(20000, 25, ["xy", "[q]", " [q]", "xyz", "x", "-"] * 8))
+
+
 # ---- of pieces ----
 
 def of_pieces():
@@ -132,6 +145,7 @@ def main():
     documents, _ = texts.documents(corpus, 3e5)
     with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
         compare_byte_level(comparison.run, folder, scratch, documents)
+        compare_single_words(comparison.run, scratch)
         compare_pieces(comparison.run, scratch, documents)
     print("%d strings compared, %d differ" % (comparison.compared, comparison.failed))
     sys.exit(1 if comparison.failed else 0)
