@@ -9,16 +9,15 @@
 #include "base/error.h"
 #include "tokenize/byte_pieces.h"
 #include "tokenize/model.h"
-#include "tokenize/nfc.h"
 
 struct lw__encoder {
     const lw__tokenizer *tokenizer;
     lw__byte_pieces byte_pieces;
     lw__pieces_scratch *pieces;    /* of a SentencePiece vocabulary, else NULL */
-    const unsigned char *document; /* where the one being encoded starts */
+    const unsigned char *document; /* where the one being encoded starts; NULL: behind it */
     unsigned char *prefixed;       /* a segment with a space put before it */
     size_t prefixed_capacity;
-    lw__nfc nfc;
+    lw__normal_scratch normal;
 };
 
 typedef struct span {
@@ -80,7 +79,7 @@ void lw__encoder_destroy(lw__encoder *encoder)
     lw__byte_pieces_reset(&encoder->byte_pieces);
     lw__pieces_scratch_destroy(encoder->pieces);
     lw__free(encoder->prefixed);
-    lw__nfc_reset(&encoder->nfc);
+    lw__normal_scratch_reset(&encoder->normal);
     lw__free(encoder);
 }
 
@@ -134,7 +133,9 @@ static lw_status normalize(lw__encoder *encoder, span *text, lw_error *err)
 {
     lw_str given = {.data = (const char *)text->data, .bytes = text->bytes};
     lw_str normal = given;
-    LW__TRY(lw__nfc_normalize(&encoder->nfc, given, &normal, err));
+    LW__TRY(lw__normalize(&encoder->tokenizer->vocab.normalizer, &encoder->normal, given, &normal,
+                          err));
+    encoder->document = text->data == encoder->document ? (const unsigned char *)normal.data : NULL;
     *text = (span){.data = (const unsigned char *)normal.data, .bytes = normal.bytes};
     return LW_OK;
 }
@@ -147,7 +148,7 @@ static lw_status encode_round(lw__encoder *encoder, size_t round, span text, lw_
     if (round == LW__ROUNDS) {
         return encode_segment(encoder, text, arena, err);
     }
-    if (round == 1 && encoder->tokenizer->vocab.nfc) {
+    if (round == 1 && encoder->tokenizer->vocab.normalizer.count > 0) {
         LW__TRY(normalize(encoder, &text, err));
     }
     if (encoder->tokenizer->matchers[round].count == 0) {

@@ -12,7 +12,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "tokenize/nfc.h"
 
 #define KIND_BYTES  ((size_t)1 << 18) /* of a file, in which its kind is looked for first */
 #define ADDED_LIMIT 16384             /* each is looked for among all others */
@@ -263,9 +262,6 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
     if (lw__json_is(key, "padding")) {
         return lw__load_json_null(vocab, json, "padding", err);
     }
-    if (lw__json_is(key, "normalizer") && vocab->pieces.used) {
-        return lw__load_json_piece_normalizer(vocab, json, &out->pieces, err);
-    }
     if (lw__json_is(key, "normalizer")) {
         return lw__load_json_normalizer(vocab, json, err);
     }
@@ -294,24 +290,6 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, document *out, lw_
     return lw__load_json_refuse(vocab, "field", key, "no field but those of a tokenizer", err);
 }
 
-/* Tokens that are looked for in normalized text would have to be normalized themselves. */
-static lw_status check_normal(const lw__vocab *vocab, lw_error *err)
-{
-    lw__nfc nfc = {.capacity = 0};
-    lw_status status = LW_OK;
-    for (size_t i = 0; i < vocab->added_count && status == LW_OK; i++) {
-        lw_str text = lw__vocab_text(vocab, vocab->added[i].id);
-        lw_str normal = text;
-        status = vocab->added[i].normalized ? lw__nfc_normalize(&nfc, text, &normal, err) : LW_OK;
-        if (status == LW_OK && normal.data != text.data) {
-            status = lw__load_json_refuse(vocab, "added_tokens.normalized", text,
-                                          "false, as the text is not in the normal form", err);
-        }
-    }
-    lw__nfc_reset(&nfc);
-    return status;
-}
-
 static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
 {
     static const lw_str missing = {.data = "missing", .bytes = 7};
@@ -330,7 +308,7 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
     }
     lw__load_json_use_ends(vocab, &found->ends);
     lw__load_json_finish_decoder(vocab);
-    return vocab->nfc ? check_normal(vocab, err) : LW_OK;
+    return LW_OK;
 }
 
 /* On a copy, as reading decodes strings in place. */

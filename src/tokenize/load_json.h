@@ -27,17 +27,13 @@ lw_str lw__load_json_text(lw__json *json);
 
 /* What a file made from a SentencePiece model says around its model. */
 typedef struct lw__json_pieces {
-    bool prepends;  /* normalizer Prepend */
-    bool replaces;  /* normalizer Replace */
     bool metaspace; /* pre_tokenizer Metaspace, and when it adds a space */
     lw__prefix scheme;
-    bool splits_spaces; /* pre_tokenizer Split, which finds nothing behind Replace */
+    bool splits_spaces; /* pre_tokenizer Split, which finds nothing where no spaces are left */
 } lw__json_pieces;
 
 /* Whether a file is of that kind; changes the bytes. Not sure of one that is wrong or cut short. */
 bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure);
-lw_status lw__load_json_piece_normalizer(const lw__vocab *vocab, lw__json *json,
-                                         lw__json_pieces *out, lw_error *err);
 lw_status lw__load_json_piece_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw__json_pieces *out,
                                             lw_error *err);
 /* The "vocab" of a unigram model: [text, score] pairs. */
@@ -49,7 +45,7 @@ lw_status lw__load_json_finish_pieces(lw__vocab *vocab, const lw__json_pieces *f
 
 /* The value of "pre_tokenizer": sets the rules and add_prefix_space. */
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err);
-/* The value of "normalizer": null, NFC, or a Sequence of no more than NFC. */
+/* The value of "normalizer". */
 lw_status lw__load_json_normalizer(lw__vocab *vocab, lw__json *json, lw_error *err);
 /* The value of "model": vocabulary, merges and whole_piece. */
 lw_status lw__load_json_model(lw__vocab *vocab, lw__json *json, lw_error *err);

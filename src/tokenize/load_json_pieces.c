@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of a tokenizer.json that was made from a SentencePiece model: a normalizer of Prepend
- * and Replace, a pre_tokenizer that is null, Metaspace or a Split at spaces, and pieces with scores.
+ * The fields of a tokenizer.json that was made from a SentencePiece model: a pre_tokenizer that is
+ * null, Metaspace or a Split at spaces, and pieces with scores.
  *
  * Which kind a file is decides how its vocabulary is read, so it is found out before all else.
  */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/load_json.h"
+#include "tokenize/piece_fold.h"
 
 /* ---- which kind of file it is ---- */
 
@@ -130,13 +131,12 @@ bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure)
     return *sure && is_pieces(&found);
 }
 
-/* ---- normalizer ---- */
+/* ---- pre_tokenizer ---- */
 
-/* One normalizer or pre-tokenizer as it stands in the file. */
+/* One pre-tokenizer as it stands in the file. */
 typedef struct part {
     lw_str type;
-    lw_str text;    /* of Prepend and Metaspace: what is put there */
-    lw_str content; /* of Replace */
+    lw_str text; /* of Metaspace: what spaces become */
     lw_str pattern;
     lw_str scheme;
     lw_str unknown; /* the first field that is not known */
@@ -165,10 +165,8 @@ static void read_part_field(lw__json *json, lw_str key, part *out)
 {
     if (lw__json_is(key, "type")) {
         out->type = lw__json_string(json);
-    } else if (lw__json_is(key, "prepend") || lw__json_is(key, "replacement")) {
+    } else if (lw__json_is(key, "replacement")) {
         out->text = lw__json_string(json);
-    } else if (lw__json_is(key, "content")) {
-        out->content = lw__json_string(json);
     } else if (lw__json_is(key, "pattern")) {
         read_pattern(json, out);
     } else if (lw__json_is(key, "prepend_scheme")) {
@@ -186,77 +184,6 @@ static void read_part_field(lw__json *json, lw_str key, part *out)
         lw__json_skip(json);
     }
 }
-
-static lw_status use_normalizer(const lw__vocab *vocab, const part *item, lw__json_pieces *out,
-                                lw_error *err)
-{
-    if (item->unknown.bytes != 0) {
-        return lw__load_json_refuse(vocab, "normalizer: field", item->unknown,
-                                    "no field but those of Prepend and Replace", err);
-    }
-    if (lw__json_is(item->type, "Prepend")) {
-        out->prepends = true;
-        return lw__json_is(item->text, LW__ESCAPED_SPACE)
-                   ? LW_OK
-                   : lw__load_json_refuse(vocab, "normalizer.prepend", item->text, "U+2581", err);
-    }
-    if (!lw__json_is(item->type, "Replace")) {
-        return lw__load_json_refuse(vocab, "normalizer", item->type,
-                                    "null, Prepend, Replace or a Sequence of them", err);
-    }
-    out->replaces = true;
-    if (!lw__json_is(item->pattern, " ")) {
-        return lw__load_json_refuse(vocab, "normalizer.pattern", item->pattern,
-                                    "the String of one space", err);
-    }
-    return lw__json_is(item->content, LW__ESCAPED_SPACE)
-               ? LW_OK
-               : lw__load_json_refuse(vocab, "normalizer.content", item->content, "U+2581", err);
-}
-
-static lw_status read_normalizer(const lw__vocab *vocab, lw__json *json, bool is_inner,
-                                 lw__json_pieces *out, lw_error *err)
-{
-    part item = {.split = -1, .add_prefix_space = -1};
-    bool is_sequence = false;
-    if (!lw__json_enter(json, '{')) {
-        return LW_OK;
-    }
-    while (lw__json_next(json)) {
-        lw_str key = lw__json_key(json);
-        if (is_inner || !lw__json_is(key, "normalizers")) {
-            read_part_field(json, key, &item);
-            continue;
-        }
-        is_sequence = true;
-        if (!lw__json_enter(json, '[')) {
-            return LW_OK;
-        }
-        while (lw__json_next(json)) {
-            LW__TRY(read_normalizer(vocab, json, true, out, err));
-        }
-    }
-    if (json->fault != NULL || (is_sequence && lw__json_is(item.type, "Sequence"))) {
-        return LW_OK;
-    }
-    bool has_both = out->prepends && out->replaces;
-    LW__TRY(use_normalizer(vocab, &item, out, err));
-    return !has_both ? LW_OK
-                     : lw__load_json_refuse(vocab, "normalizer", item.type,
-                                            "Prepend and Replace once each", err);
-}
-
-lw_status lw__load_json_piece_normalizer(const lw__vocab *vocab, lw__json *json,
-                                         lw__json_pieces *out, lw_error *err)
-{
-    if (lw__json_peek(json) == LW__JSON_NULL) {
-        lw__json_skip(json);
-        return LW_OK;
-    }
-    return read_normalizer(vocab, json, false, out, err);
-}
-
-/* ---- pre_tokenizer ---- */
 
 static lw_status use_scheme(const lw__vocab *vocab, const part *item, lw__json_pieces *out,
                             lw_error *err)
@@ -376,17 +303,34 @@ lw_status lw__load_json_all_pieces(lw__vocab *vocab, lw_error *err)
     return LW_OK;
 }
 
+/* Whether the start of a text may be dropped: what is left then is not the start of a document. */
+static bool may_drop_start(const lw__normalizer *normalizer)
+{
+    for (size_t i = 0; i < normalizer->count; i++) {
+        const lw__normal *step = &normalizer->steps[i];
+        if (step->kind == LW__NORMAL_UNMARK || (step->kind == LW__NORMAL_STRIP && step->left) ||
+            (step->kind == LW__NORMAL_REPLACE && step->text.count == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 lw_status lw__load_json_finish_pieces(lw__vocab *vocab, const lw__json_pieces *found, lw_error *err)
 {
     static const lw_str split = {.data = "Split", .bytes = 5};
+    static const lw_str first = {.data = "first", .bytes = 5};
     lw__piece_rules *rules = &vocab->pieces;
-    if (found->splits_spaces && !found->replaces) {
+    bool escapes = lw__piece_fold_escapes(&vocab->normalizer);
+    if (found->splits_spaces && !escapes) {
         return lw__load_json_refuse(vocab, "pre_tokenizer", split,
                                     "a normalizer that leaves no spaces before it", err);
     }
-    rules->escaped = found->replaces || found->metaspace;
-    rules->prefix = found->prepends ? LW__PREFIX_ALWAYS : found->scheme;
-    rules->rewritten = found->replaces;
-    rules->prepended = found->prepends;
+    if (found->scheme == LW__PREFIX_FIRST && may_drop_start(&vocab->normalizer)) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer.prepend_scheme", first,
+                                    "always or never behind a normalizer that drops text", err);
+    }
+    rules->escaped = escapes || found->metaspace;
+    rules->prefix = found->scheme;
     return LW_OK;
 }

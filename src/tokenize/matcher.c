@@ -13,6 +13,9 @@
 #include "base/error.h"
 #include "tokenize/scan.h"
 
+#define ZWNJ 0x200C
+#define ZWJ  0x200D
+
 static int by_text(const void *a, const void *b)
 {
     const lw_str *x = &((const lw__target *)a)->text;
@@ -27,40 +30,51 @@ static bool is_wanted(const lw__vocab *vocab, const lw__added *added, bool norma
     return added->normalized == normalized && lw__vocab_text(vocab, added->id).bytes > 0;
 }
 
-/* Whether a normalizer changes where a token is found; it is looked for in the text as given. */
-static bool is_rewritten(const lw__vocab *vocab, const lw__target *target)
+/* What fancy-regex calls a word, as the reference asks it for single_word. */
+static lw_status find_words(lw__matcher *matcher, lw_error *err)
 {
-    const lw__added *token = &target->token;
-    if (!vocab->pieces.used || !token->normalized) {
-        return false;
-    }
-    bool has_space = memchr(target->text.data, ' ', target->text.bytes) != NULL ||
-                     memmem(target->text.data, target->text.bytes, LW__ESCAPED_SPACE, 3) != NULL;
-    return vocab->pieces.prepended ||
-           (vocab->pieces.rewritten && (token->lstrip || token->rstrip || has_space));
+    lw__code_set *words = &matcher->words;
+    lw__code_set_put_words(words);
+    lw__code_set_put(words, ZWNJ, ZWJ);
+    lw__code_set_order(words);
+    return words->failed ? lw__fail_nomem(err, sizeof *words, "added tokens") : LW_OK;
 }
 
-static lw_status check_flags(const lw__vocab *vocab, const lw__target *target, lw_error *err)
+static lw_status normalized_text(const lw__vocab *vocab, lw__normal_scratch *scratch, lw_str *text,
+                                 lw_error *err)
 {
     lw__place place = {.path = vocab->path};
-    if (is_rewritten(vocab, target)) {
-        return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
-                              "added_tokens: normalized of \"%.*s\" is true, expected false with "
-                              "this normalizer",
-                              lw__vocab_shown(target->text), target->text.data);
+    lw_str given = *text;
+    LW__TRY(lw__normalize(&vocab->normalizer, scratch, given, text, err));
+    return text->bytes > 0
+               ? LW_OK
+               : lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
+                                "added_tokens: normalized of \"%.*s\", of which the normalizer "
+                                "leaves nothing, is true, expected false",
+                                lw__vocab_shown(given), given.data);
+}
+
+static lw_status put_target(lw__matcher *matcher, lw__target *target, lw_error *err)
+{
+    char *copy = lw__copy_text(target->text.data, target->text.bytes);
+    if (copy == NULL) {
+        return lw__fail_nomem(err, target->text.bytes, "an added token");
     }
-    if (!target->token.single_word || target->ignored) {
-        return LW_OK;
-    }
-    return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
-                          "added_tokens: single_word of \"%.*s\" is true, expected false",
-                          lw__vocab_shown(target->text), target->text.data);
+    target->text.data = copy;
+    matcher->starts[(unsigned char)copy[0]] = true;
+    matcher->targets[matcher->count++] = *target;
+    return LW_OK;
 }
 
 static lw_status put_targets(lw__matcher *matcher, const lw__vocab *vocab, bool normalized,
                              bool special_text, lw_error *err)
 {
-    for (size_t i = 0; i < vocab->added_count; i++) {
+    lw_status status = LW_OK;
+    lw__normal_scratch *scratch = lw__alloc_zero(1, sizeof *scratch);
+    if (scratch == NULL) {
+        return lw__fail_nomem(err, sizeof *scratch, "added tokens");
+    }
+    for (size_t i = 0; i < vocab->added_count && status == LW_OK; i++) {
         const lw__added *added = &vocab->added[i];
         if (!is_wanted(vocab, added, normalized)) {
             continue;
@@ -68,9 +82,31 @@ static lw_status put_targets(lw__matcher *matcher, const lw__vocab *vocab, bool 
         lw__target target = {.text = lw__vocab_text(vocab, added->id),
                              .token = *added,
                              .ignored = added->special && !special_text};
-        LW__TRY(check_flags(vocab, &target, err));
-        matcher->starts[(unsigned char)target.text.data[0]] = true;
-        matcher->targets[matcher->count++] = target;
+        if (added->single_word && matcher->words.count == 0) {
+            status = find_words(matcher, err);
+        }
+        if (status == LW_OK && normalized) {
+            status = normalized_text(vocab, scratch, &target.text, err);
+        }
+        status = status == LW_OK ? put_target(matcher, &target, err) : status;
+    }
+    lw__normal_scratch_reset(scratch);
+    lw__free(scratch);
+    return status;
+}
+
+/* Of two that are the same once normalized the reference takes either. */
+static lw_status check_apart(const lw__matcher *matcher, const lw__vocab *vocab, lw_error *err)
+{
+    lw__place place = {.path = vocab->path};
+    for (size_t i = 1; i < matcher->count; i++) {
+        lw_str text = matcher->targets[i].text;
+        if (by_text(&matcher->targets[i - 1], &matcher->targets[i]) == 0) {
+            return lw__vocab_fail(err, LW_E_UNSUPPORTED, &place,
+                                  "added_tokens: normalized of two that become \"%.*s\" is true, "
+                                  "expected of one",
+                                  lw__vocab_shown(text), text.data);
+        }
     }
     return LW_OK;
 }
@@ -93,12 +129,16 @@ lw_status lw__matcher_fill(lw__matcher *matcher, const lw__vocab *vocab, bool no
     }
     LW__TRY(put_targets(matcher, vocab, normalized, special_text, err));
     qsort(matcher->targets, matcher->count, sizeof *matcher->targets, by_text);
-    return LW_OK;
+    return check_apart(matcher, vocab, err);
 }
 
 void lw__matcher_reset(lw__matcher *matcher)
 {
+    for (size_t i = 0; i < matcher->count; i++) {
+        lw__free((void *)(uintptr_t)matcher->targets[i].text.data);
+    }
     lw__free(matcher->targets);
+    lw__code_set_reset(&matcher->words);
     memset(matcher, 0, sizeof *matcher);
 }
 
@@ -162,6 +202,24 @@ static size_t spaces_after(const unsigned char *text, size_t bytes, size_t from)
     return (size_t)(lw__scan_spaces(text + from, text + bytes).end - text);
 }
 
+static bool is_word(const lw__matcher *matcher, const unsigned char *p, const unsigned char *end)
+{
+    uint32_t code = *p < 0x80 ? *p : lw__scan_code(p, end).code;
+    return lw__code_set_has(&matcher->words, code);
+}
+
+/* Whether no word goes on into text[start, stop). */
+static bool stands_alone(const lw__matcher *matcher, const unsigned char *text, size_t bytes,
+                         size_t start, size_t stop)
+{
+    size_t before = start;
+    while (before > 0 && (before == start || (text[before] & 0xC0) == 0x80)) {
+        before--;
+    }
+    return !(before < start && is_word(matcher, text + before, text + start)) &&
+           !(stop < bytes && is_word(matcher, text + stop, text + bytes));
+}
+
 bool lw__matcher_next(const lw__matcher *matcher, const unsigned char *text, size_t bytes,
                       size_t *at, size_t taken, lw__match *match)
 {
@@ -177,7 +235,8 @@ bool lw__matcher_next(const lw__matcher *matcher, const unsigned char *text, siz
         }
         size_t start = *at;
         *at += target->text.bytes;
-        if (target->ignored) {
+        if (target->ignored ||
+            (target->token.single_word && !stands_alone(matcher, text, bytes, start, *at))) {
             continue;
         }
         match->id = target->token.id;

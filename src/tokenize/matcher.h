@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenize/code_set.h"
 #include "tokenize/vocab.h"
 
 typedef struct lw__target {
-    lw_str text; /* borrowed from the vocabulary; not empty */
+    lw_str text; /* owned; of a normalized token, as the normalizer leaves it; not empty */
     lw__added token;
     bool ignored; /* a special token while special text is ordinary text */
 } lw__target;
@@ -22,7 +23,8 @@ typedef struct lw__target {
 typedef struct lw__matcher {
     lw__target *targets; /* by their bytes */
     size_t count;
-    bool starts[256]; /* the bytes that a target starts with */
+    bool starts[256];   /* the bytes that a target starts with */
+    lw__code_set words; /* characters of words, in order; of single_word tokens */
 } lw__matcher;
 
 typedef struct lw__match {

@@ -122,7 +122,7 @@ static void write_matcher(lw__bytes *out, const lw__matcher *matcher)
         lw__bytes_put_text(out, target->text.data, target->text.bytes);
         lw__bytes_put_varint(out, (uint64_t)target->token.id);
         lw__bytes_put_u8(out, target->token.lstrip);
-        lw__bytes_put_u8(out, target->token.rstrip);
+        lw__bytes_put_u8(out, (uint8_t)(target->token.rstrip | target->token.single_word << 1));
         lw__bytes_put_u8(out, target->ignored);
     }
 }
@@ -147,9 +147,7 @@ lw_status lw__model_fingerprint(lw__tokenizer *tokenizer, lw_error *err)
     for (size_t i = 0; i < LW__ROUNDS; i++) {
         write_matcher(&out, &tokenizer->matchers[i]);
     }
-    if (vocab->nfc) {
-        lw__bytes_put_text(&out, "nfc", 3);
-    }
+    lw__normalizer_write(&vocab->normalizer, &out);
     if (vocab->steps.count > 0) {
         lw__bytes_put(&out, vocab->steps.text.data, vocab->steps.text.count);
     }

@@ -19,12 +19,15 @@
 typedef const unsigned char *cursor;
 
 /*
- * Bytes that may begin something else than a wall: not those below U+0300, not those that go on
- * with a character, and not those that begin U+03C0-U+047F or U+4000-U+9FFF, the most of Cyrillic
- * and of the ideographs.
+ * Bytes that may begin something else than a wall: not those that go on with a character, and not
+ * those that begin U+4000-U+9FFF, most of the ideographs. In form C neither those below U+0300, nor
+ * those of U+03C0-U+047F, the most of Cyrillic.
  */
-static inline bool may_join(unsigned char byte)
+static inline bool may_join(lw__nfc_form form, unsigned char byte)
 {
+    if (form != LW__NFC_C) {
+        return byte >= 0xC2 && !(byte >= 0xE4 && byte <= 0xE9);
+    }
     return byte >= 0xCC && !(byte >= 0xCF && byte <= 0xD1) && !(byte >= 0xE4 && byte <= 0xE9);
 }
 
@@ -37,36 +40,36 @@ void lw__nfc_reset(lw__nfc *nfc)
 }
 
 /* The first character from p on that is perhaps no wall. */
-static cursor pass_walls(cursor p, cursor end)
+static cursor pass_walls(lw__nfc_form form, cursor p, cursor end)
 {
     for (uint64_t word = 0; end - p >= (ptrdiff_t)sizeof word; p += sizeof word) {
         memcpy(&word, p, sizeof word);
         if ((word & UINT64_C(0x8080808080808080)) != 0) {
             for (size_t i = 0; i < sizeof word; i++) {
-                if (may_join(p[i])) {
+                if (may_join(form, p[i])) {
                     return p + i;
                 }
             }
         }
     }
-    while (p < end && !may_join(*p)) {
+    while (p < end && !may_join(form, *p)) {
         p++;
     }
     return p;
 }
 
 /* The first character from p on that is out of form; end when there is none. `p` is at a wall. */
-static cursor find_wrong(cursor p, cursor end)
+static cursor find_wrong(lw__nfc_form form, cursor p, cursor end)
 {
     uint32_t last = 0;
     while (p < end) {
-        if (!may_join(*p)) {
+        if (!may_join(form, *p)) {
             last = 0;
-            p = pass_walls(p, end);
+            p = pass_walls(form, p, end);
             continue;
         }
         lw__code next = lw__scan_code(p, end);
-        lw__nfc_value value = lw__unicode_nfc(next.code);
+        lw__nfc_value value = lw__unicode_nfc(form, next.code);
         uint32_t class = value == LW__NFC_MARK ? lw__nfc_class_of(next.code) : 0;
         if (value == LW__NFC_TOUCHY || (class != 0 && class < last)) {
             return p;
@@ -78,24 +81,24 @@ static cursor find_wrong(cursor p, cursor end)
 }
 
 /* The last wall before p; start when there is none. */
-static cursor wall_before(cursor start, cursor p, cursor end)
+static cursor wall_before(lw__nfc_form form, cursor start, cursor p, cursor end)
 {
     while (p > start) {
         do {
             p--;
         } while (p > start && (*p & 0xC0) == 0x80);
-        if (lw__unicode_nfc(lw__nfc_code(p, end).code) == LW__NFC_WALL) {
+        if (lw__unicode_nfc(form, lw__nfc_code(p, end).code) == LW__NFC_WALL) {
             break;
         }
     }
     return p;
 }
 
-static cursor wall_behind(cursor p, cursor end)
+static cursor wall_behind(lw__nfc_form form, cursor p, cursor end)
 {
     while (p < end) {
         lw__code next = lw__nfc_code(p, end);
-        if (lw__unicode_nfc(next.code) == LW__NFC_WALL) {
+        if (lw__unicode_nfc(form, next.code) == LW__NFC_WALL) {
             break;
         }
         p += next.bytes;
@@ -107,19 +110,19 @@ lw_status lw__nfc_normalize(lw__nfc *nfc, lw_str text, lw_str *out, lw_error *er
 {
     cursor done = (cursor)text.data;
     cursor end = done + text.bytes;
-    cursor wrong = find_wrong(done, end);
+    cursor wrong = find_wrong(nfc->form, done, end);
     if (wrong == end) {
         *out = text;
         return LW_OK;
     }
     nfc->out.count = 0;
     while (wrong < end) {
-        cursor start = wall_before(done, wrong, end);
-        cursor stop = wall_behind(wrong, end);
+        cursor start = wall_before(nfc->form, done, wrong, end);
+        cursor stop = wall_behind(nfc->form, wrong, end);
         lw__bytes_put(&nfc->out, done, (size_t)(start - done));
         LW__TRY(lw__nfc_stretch(nfc, start, stop, err));
         done = stop;
-        wrong = find_wrong(done, end);
+        wrong = find_wrong(nfc->form, done, end);
     }
     lw__bytes_put(&nfc->out, done, (size_t)(end - done));
     if (nfc->out.failed) {

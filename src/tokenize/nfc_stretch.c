@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Normalizing a stretch: its characters are taken apart, marks are put in the order of their
- * classes, and what can be joined is joined.
+ * classes, and in the C forms what can be joined is joined.
  */
 #include "tokenize/nfc_stretch.h"
 
@@ -12,8 +12,9 @@
 #include "base/error.h"
 #include "tokenize/unicode_nfc.h"
 
-#define DEEPEST 4  /* steps that take a character apart */
-#define UNITS   2  /* that a byte of UTF-8 can come to, at most */
+#define DEEPEST 4 /* steps that take a character apart */
+#define UNITS   2 /* that a byte of UTF-8 can come to, at most, and in the K forms */
+#define UNITS_K 6
 #define FEW     32 /* marks in a row that are sorted by insertion */
 
 /* Hangul: a syllable is a leading consonant, a vowel and perhaps a trailing consonant. */
@@ -37,7 +38,7 @@ static int compare_class(const void *key, const void *item)
 
 uint32_t lw__nfc_class_of(uint32_t code)
 {
-    if (lw__unicode_nfc(code) == LW__NFC_WALL) {
+    if (lw__unicode_nfc(LW__NFC_C, code) == LW__NFC_WALL) {
         return 0;
     }
     const lw__nfc_class *found =
@@ -108,11 +109,32 @@ static size_t put_syllable(lw__nfc *nfc, size_t count, uint32_t index)
     return index % TRAILINGS == 0 ? count : put_unit(nfc, count, TRAILING + index % TRAILINGS);
 }
 
+static int compare_whole(const void *key, const void *item)
+{
+    uint32_t code = *(const uint32_t *)key;
+    uint32_t other = ((const lw__nfc_whole *)item)->code;
+    return (code > other) - (code < other);
+}
+
+static const lw__nfc_whole *find_whole(lw__nfc_form form, uint32_t code)
+{
+    return lw__nfc_is_compatible(form) ? bsearch(&code, lw__nfc_compatible, LW__NFC_COMPATIBLE,
+                                                 sizeof lw__nfc_compatible[0], compare_whole)
+                                       : NULL;
+}
+
 /* Takes a character apart. */
 static size_t put_apart(lw__nfc *nfc, size_t count, uint32_t code)
 {
     uint32_t seconds[DEEPEST];
     size_t depth = 0;
+    const lw__nfc_whole *whole = find_whole(nfc->form, code);
+    if (whole != NULL) {
+        for (size_t i = 0; i < whole->count; i++) {
+            count = put_unit(nfc, count, lw__nfc_codes[whole->start + i]);
+        }
+        return count;
+    }
     if (code - SYLLABLE < SYLLABLES) {
         return put_syllable(nfc, count, code - SYLLABLE);
     }
@@ -198,28 +220,6 @@ static size_t join_units(uint32_t *units, size_t count)
     return left;
 }
 
-static void put_utf8(lw__bytes *out, uint32_t code)
-{
-    unsigned char text[4];
-    size_t bytes = 0;
-    if (code < 0x80) {
-        text[bytes++] = (unsigned char)code;
-    } else if (code < 0x800) {
-        text[bytes++] = (unsigned char)(0xC0 | code >> 6);
-    } else if (code < 0x10000) {
-        text[bytes++] = (unsigned char)(0xE0 | code >> 12);
-        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
-    } else {
-        text[bytes++] = (unsigned char)(0xF0 | code >> 18);
-        text[bytes++] = (unsigned char)(0x80 | (code >> 12 & 0x3F));
-        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
-    }
-    if (code >= 0x80) {
-        text[bytes++] = (unsigned char)(0x80 | (code & 0x3F));
-    }
-    lw__bytes_put(out, text, bytes);
-}
-
 lw_status lw__nfc_stretch(lw__nfc *nfc, const unsigned char *p, const unsigned char *end,
                           lw_error *err)
 {
@@ -227,16 +227,17 @@ lw_status lw__nfc_stretch(lw__nfc *nfc, const unsigned char *p, const unsigned c
     if (lw__nfc_code(p, end).code == LW__STRAY) {
         lw__bytes_put(&nfc->out, p++, 1);
     }
-    LW__TRY(reserve(nfc, (size_t)(end - p) * UNITS, err));
+    LW__TRY(reserve(nfc, (size_t)(end - p) * (lw__nfc_is_compatible(nfc->form) ? UNITS_K : UNITS),
+                    err));
     while (p < end) {
         lw__code next = lw__nfc_code(p, end);
         count = put_apart(nfc, count, next.code);
         p += next.bytes;
     }
     sort_marks(nfc, count);
-    count = join_units(nfc->units, count);
+    count = lw__nfc_joins(nfc->form) ? join_units(nfc->units, count) : count;
     for (size_t i = 0; i < count; i++) {
-        put_utf8(&nfc->out, nfc->units[i] >> 8);
+        lw__scan_put(&nfc->out, nfc->units[i] >> 8);
     }
     return LW_OK;
 }

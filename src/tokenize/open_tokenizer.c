@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "tokenize/folder.h"
 #include "tokenize/model.h"
+#include "tokenize/piece_fold.h"
 
 enum { BYTES_BOS = 256, BYTES_EOS = 257, BYTES_VOCABULARY = 258 };
 
@@ -177,7 +178,7 @@ static lw_status fill_matchers(lw__tokenizer *tokenizer, lw_error *err)
         LW__TRY(lw__matcher_fill(&matchers[i], &tokenizer->vocab, i == 1, tokenizer->special_text,
                                  err));
     }
-    if (matchers[0].count == 0 && !tokenizer->vocab.nfc) {
+    if (matchers[0].count == 0 && tokenizer->vocab.normalizer.count == 0) {
         /* One round says the same, whichever it is. */
         matchers[0] = matchers[1];
         memset(&matchers[1], 0, sizeof matchers[1]);
@@ -189,6 +190,7 @@ static lw_status open_file(lw__tokenizer *tokenizer, const char *path,
                            const lw__tokenizer_options *options, lw_error *err)
 {
     LW__TRY(load(&tokenizer->vocab, path, options, err));
+    LW__TRY(lw__piece_fold(&tokenizer->vocab, options->special_text, err));
     LW__TRY(lw__model_build(tokenizer, err));
     tokenizer->vocabulary = (int32_t)tokenizer->vocab.limit;
     LW__TRY(fill_matchers(tokenizer, err));

@@ -53,8 +53,6 @@ typedef struct lw__piece_rules {
     bool escaped;       /* 0x20 and U+2581 are the same character */
     bool collapsed;     /* spaces at the ends are dropped, and runs of them are one */
     bool split;         /* nothing goes on over the start of a space */
-    bool rewritten;     /* added tokens that are normalized see spaces escaped */
-    bool prepended;     /* and a space before each part */
     lw__prefix prefix;
     int32_t unknown; /* -1: none */
     int32_t bos;     /* the file's own; -1: none named */

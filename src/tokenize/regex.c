@@ -367,3 +367,45 @@ lw__regex_result lw__regex_find(const lw__regex *regex, lw__regex_scratch *scrat
     *end = places[1];
     return LW__REGEX_FOUND;
 }
+
+lw__regex_result lw__regex_next(const lw__regex *regex, lw__regex_scratch *scratch,
+                                const lw__bytes *classes, lw__regex_search *search, size_t *start,
+                                size_t *end)
+{
+    while (search->from <= classes->count) {
+        lw__regex_result result =
+            lw__regex_find(regex, scratch, classes->data, classes->count, search->from, start, end);
+        bool is_again = *start == *end && *end == search->done && search->has_match;
+        if (result != LW__REGEX_FOUND || !is_again) {
+            search->done = search->from = *end;
+            search->has_match = true;
+            return result;
+        }
+        search->from++;
+    }
+    return LW__REGEX_NONE;
+}
+
+const unsigned char *lw__regex_forward(const lw__regex *regex, const unsigned char *at,
+                                       const unsigned char *end, size_t count)
+{
+    if (lw__regex_is_mapped(regex)) {
+        return at + count;
+    }
+    for (; count > 0 && at < end; count--) {
+        at++;
+        while (at < end && (*at & 0xC0) == 0x80) {
+            at++;
+        }
+    }
+    return at;
+}
+
+lw_status lw__regex_too_hard(size_t bytes, lw_error *err)
+{
+    return lw__fail(
+        err, LW_E_UNSUPPORTED,
+        "tokenizer: pattern: more than 10000000 steps, or 32 MiB, to match in a text of "
+        "%zu bytes, expected less",
+        bytes);
+}

@@ -43,4 +43,24 @@ lw__regex_result lw__regex_find(const lw__regex *regex, lw__regex_scratch *scrat
                                 const unsigned char *classes, size_t count, size_t at,
                                 size_t *start, size_t *end);
 
+/* Where a search for all matches of a text stands. All zeros is its start. */
+typedef struct lw__regex_search {
+    size_t from;
+    size_t done; /* the end of the last match */
+    bool has_match;
+} lw__regex_search;
+
+/*
+ * The next of all matches, in the way of the reference: a match of nothing counts, unless it stands
+ * where the match before ends, from where the search goes on at the next character.
+ */
+lw__regex_result lw__regex_next(const lw__regex *regex, lw__regex_scratch *scratch,
+                                const lw__bytes *classes, lw__regex_search *search, size_t *start,
+                                size_t *end);
+/* Where `count` classes behind `at` are in a text. */
+const unsigned char *lw__regex_forward(const lw__regex *regex, const unsigned char *at,
+                                       const unsigned char *end, size_t count);
+/* The error for LW__REGEX_LIMIT. */
+lw_status lw__regex_too_hard(size_t bytes, lw_error *err);
+
 #endif

@@ -41,6 +41,28 @@ lw__code lw__scan_code(const unsigned char *p, const unsigned char *end)
     return (lw__code){.code = code, .bytes = bytes};
 }
 
+void lw__scan_put(lw__bytes *out, uint32_t code)
+{
+    unsigned char text[4];
+    size_t bytes = 0;
+    if (code < 0x80) {
+        text[bytes++] = (unsigned char)code;
+    } else if (code < 0x800) {
+        text[bytes++] = (unsigned char)(0xC0 | code >> 6);
+    } else if (code < 0x10000) {
+        text[bytes++] = (unsigned char)(0xE0 | code >> 12);
+        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
+    } else {
+        text[bytes++] = (unsigned char)(0xF0 | code >> 18);
+        text[bytes++] = (unsigned char)(0x80 | (code >> 12 & 0x3F));
+        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
+    }
+    if (code >= 0x80) {
+        text[bytes++] = (unsigned char)(0x80 | (code & 0x3F));
+    }
+    lw__bytes_put(out, text, bytes);
+}
+
 lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end)
 {
     lw__code wide = lw__scan_code(p, end);

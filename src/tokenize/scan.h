@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/bytes.h"
 #include "tokenize/unicode.h"
 
 /* The class of an ASCII byte; 0xFF for bytes from 0x80 on, which equals no class. */
@@ -36,6 +37,8 @@ typedef struct lw__spaces {
 
 /* The character at p (p < end) that does not start with an ASCII byte. */
 lw__code lw__scan_code(const unsigned char *p, const unsigned char *end);
+/* Appends a character. */
+void lw__scan_put(lw__bytes *out, uint32_t code);
 lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end);
 /* The run of white space at p, which is not empty. */
 lw__spaces lw__scan_spaces(const unsigned char *p, const unsigned char *end);

@@ -117,35 +117,6 @@ static lw_status put_part(open_piece *piece, const unsigned char *end, bool is_m
 
 /* ---- by a regex ---- */
 
-/* Where `count` units behind `at` are. */
-static const unsigned char *forward(const lw__regex *regex, const unsigned char *at,
-                                    const unsigned char *end, size_t count)
-{
-    if (lw__regex_is_mapped(regex)) {
-        return at + count;
-    }
-    for (; count > 0 && at < end; count--) {
-        at++;
-        while (at < end && (*at & 0xC0) == 0x80) {
-            at++;
-        }
-    }
-    return at;
-}
-
-static lw_status too_hard(size_t bytes, lw_error *err)
-{
-    return lw__fail(
-        err, LW_E_UNSUPPORTED,
-        "tokenizer: pattern: more than 10000000 steps, or 32 MiB, to match in a text of "
-        "%zu bytes, expected less",
-        bytes);
-}
-
-/*
- * All matches, in the way of the reference: a match of nothing counts, unless it stands where the
- * match before ends, from where the search goes on at the next character.
- */
 static lw_status cut_by_regex(open_piece *piece, const unsigned char *text, size_t bytes,
                               lw_error *err)
 {
@@ -157,29 +128,23 @@ static lw_status cut_by_regex(open_piece *piece, const unsigned char *text, size
     if (classes->failed) {
         return lw__fail_nomem(err, bytes, "splitting a text");
     }
-    size_t done = 0; /* units, up to the end of the last match */
-    bool is_first = true;
-    for (size_t from = 0; from <= classes->count;) {
+    lw__regex_search search = {.from = 0};
+    for (;;) {
+        size_t done = search.done;
         size_t start = 0;
         size_t stop = 0;
-        lw__regex_result result = lw__regex_find(regex, piece->walk->scratch->regex, classes->data,
-                                                 classes->count, from, &start, &stop);
-        if (result == LW__REGEX_LIMIT) {
-            return too_hard(bytes, err);
-        }
-        if (result == LW__REGEX_NONE) {
+        lw__regex_result result =
+            lw__regex_next(regex, piece->walk->scratch->regex, classes, &search, &start, &stop);
+        if (result != LW__REGEX_FOUND) {
+            LW__TRY(result == LW__REGEX_NONE ? LW_OK : lw__regex_too_hard(bytes, err));
             break;
         }
-        if (start == stop && stop == done && !is_first) {
-            from++;
-            continue;
-        }
         if (start > done) {
-            LW__TRY(put_part(piece, forward(regex, piece->end, end, start - done), false, err));
+            LW__TRY(put_part(piece, lw__regex_forward(regex, piece->end, end, start - done), false,
+                             err));
         }
-        LW__TRY(put_part(piece, forward(regex, piece->end, end, stop - start), true, err));
-        done = from = stop;
-        is_first = false;
+        LW__TRY(
+            put_part(piece, lw__regex_forward(regex, piece->end, end, stop - start), true, err));
     }
     return piece->end < end ? put_part(piece, end, false, err) : LW_OK;
 }

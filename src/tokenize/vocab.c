@@ -28,6 +28,7 @@ void lw__vocab_reset(lw__vocab *vocab)
     lw__piece_rules_reset(&vocab->pieces);
     lw__decode_rules_reset(&vocab->decode);
     lw__steps_reset(&vocab->steps);
+    lw__normalizer_reset(&vocab->normalizer);
     memset(vocab, 0, sizeof *vocab);
 }
 

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "tokenize/bpe.h"
 #include "tokenize/decode.h"
+#include "tokenize/normalize.h"
 #include "tokenize/piece_rules.h"
 #include "tokenize/split.h"
 #include "tokenize/split_steps.h"
@@ -50,7 +51,7 @@ typedef struct lw__added {
     bool special;
     bool lstrip;      /* takes the white space before it */
     bool rstrip;      /* takes the white space behind it */
-    bool single_word; /* not supported; refused where it could match */
+    bool single_word; /* not where a word goes on before it or behind it */
     bool normalized;  /* matched after all those that are not */
 } lw__added;
 
@@ -81,10 +82,10 @@ typedef struct lw__vocab {
     lw__split_rules rules;
     lw__steps steps; /* with LW__SPLIT_STEPS, in place of one family */
     bool add_prefix_space;
-    bool nfc;               /* text between added tokens is normalized first */
-    bool merge_ranks;       /* there are no merges: ids are ranks, and say what merges */
-    bool whole_piece;       /* a piece that is a token is that token, whatever the merges say */
-    lw__piece_rules pieces; /* of SentencePiece; then no split rules are used */
+    lw__normalizer normalizer; /* of text between added tokens */
+    bool merge_ranks;          /* there are no merges: ids are ranks, and say what merges */
+    bool whole_piece;          /* a piece that is a token is that token, whatever the merges say */
+    lw__piece_rules pieces;    /* of SentencePiece; then no split rules are used */
     lw__decode_rules decode;
 } lw__vocab;
 

@@ -111,6 +111,20 @@ static void test_load_json__added_tokens(void **state)
     lw__tokenizer_close(tokenizer);
 }
 
+static void test_load_json__a_single_word_stands_alone(void **state)
+{
+    (void)state;
+    tiny_json json = {.added = "[{\"id\": 265, \"content\": \"xy\", \"single_word\": true}]"};
+    lw__tokenizer *tokenizer = open_json(&json, true);
+    tiny_encodes(tokenizer, "xy", 2, 265, -1);
+    tiny_encodes(tokenizer, "xy.xy xyz", 9, 265, '.', 265, ' ', 'x', 'y', 'z', -1);
+    tiny_encodes(tokenizer, "xyxy", 4, 'x', 'y', 'x', 'y', -1);
+    tiny_encodes(tokenizer, "_xy", 3, '_', 'x', 'y', -1);
+    tiny_encodes(tokenizer, "xy\xC3\xA9", 4, 'x', 'y', 0xC3, 0xA9, -1);
+    tiny_encodes(tokenizer, "\xE2\x82\xACxy", 5, 0xE2, 0x82, 0xAC, 265, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_load_json__refusals_of_the_top_level(void **state)
 {
     (void)state;
@@ -119,10 +133,16 @@ static void test_load_json__refusals_of_the_top_level(void **state)
         const char *top;
         const char *message;
     } cases[] = {
-        {"\"normalizer\": {\"type\": \"NFKC\"}, ",
-         "bad.json\": normalizer: NFKC, expected null or NFC"},
-        {"\"normalizer\": {\"normalizers\": [{}], \"type\": \"Sequence\"}, ",
-         "normalizer.normalizers: an object, expected NFC or none"},
+        {"\"normalizer\": {\"type\": \"Nmt\"}, ",
+         "bad.json\": normalizer: Nmt, expected null, NFC"},
+        {"\"normalizer\": {\"normalizers\": [{\"type\": \"Bert\"}], \"type\": \"Sequence\"}, ",
+         "normalizer: Bert, expected null, NFC"},
+        {"\"normalizer\": {\"normalizers\": [], \"type\": \"NFC\"}, ", "normalizer: NFC, expected"},
+        {"\"normalizer\": {\"type\": \"NFC\", \"deep\": 1}, ", "normalizer: field: deep, expected"},
+        {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \"\"}}, ",
+         "normalizer.pattern: , expected"},
+        {"\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"(a)\\\\1\"}}, ",
+         "normalizer.pattern: (a)\\1, expected"},
         {"\"truncation\": {\"max_length\": 5}, ", "truncation: an object, expected null"},
         {"\"padding\": 3, ", "padding: a number, expected null"},
         {"\"version\": \"2.0\", ", "version: 2.0, expected 1.0"},
@@ -205,8 +225,6 @@ static void test_load_json__broken_added_tokens(void **state)
         {"[{\"content\": \"<x>\"}]", LW_E_CORRUPT, "has id -1, expected 265"},
         {"[{\"id\": 265, \"content\": \"<x>\"}, {\"id\": 266, \"content\": \"<x>\"}]", LW_E_CORRUPT,
          "added token 1: \"<x>\" is there twice"},
-        {"[{\"id\": 265, \"content\": \"<x>\", \"single_word\": true}]", LW_E_UNSUPPORTED,
-         "single_word of \"<x>\" is true, expected false"},
         {"[{\"id\": 265, \"content\": \"<x>\", \"color\": 1}]", LW_E_UNSUPPORTED,
          "added_tokens: field: color"},
         {"[{\"id\": 233, \"content\": \"\xC3\xA9\"}]", LW_E_UNSUPPORTED,
@@ -292,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_load_json__a_space_before_each_segment),
         cmocka_unit_test(test_load_json__ignore_merges_takes_whole_pieces),
         cmocka_unit_test(test_load_json__added_tokens),
+        cmocka_unit_test(test_load_json__a_single_word_stands_alone),
         cmocka_unit_test(test_load_json__refusals_of_the_top_level),
         cmocka_unit_test(test_load_json__refusals_of_the_model),
         cmocka_unit_test(test_load_json__refusals_of_the_pre_tokenizer),

@@ -84,6 +84,39 @@ static void test_load_json_pieces__replace_and_split(void **state)
                 "pre_tokenizer: Split, expected a normalizer that leaves no spaces");
 }
 
+static void test_load_json_pieces__other_normalizers(void **state)
+{
+    (void)state;
+    shape from = {"{\"type\": \"Sequence\", \"normalizers\": [{\"type\": \"NFKC\"}, " PREPEND
+                  ", " REPLACE "]}",
+                  NULL, BPE(""), NULL};
+    lw__tokenizer *tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer, "a\xC2\xA0\xEF\xBD\x81", 6, 4, 4,
+                 -1); /* what is compatible with "a a" */
+    lw__tokenizer_close(tokenizer);
+    from.normalizer = "{\"type\": \"Lowercase\"}";
+    from.pre_tokenizer = META("");
+    tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer, "A B", 3, 4, 1, 3, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+/* Each is looked for as the normalizer leaves it: with a space before it that Prepend put there. */
+static void test_load_json_pieces__normalized_tokens(void **state)
+{
+    (void)state;
+    shape from = {LLAMA, NULL, BPE(""),
+                  "{\"id\": 6, \"content\": \"<s>\", \"special\": false, \"normalized\": true}"};
+    lw__tokenizer *tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer, "<s>a <s>", 8, 6, 2, 6, -1);
+    tiny_encodes(tokenizer, "a<s>", 4, 4, FIRST_BYTE + '<', FIRST_BYTE + 's', FIRST_BYTE + '>', -1);
+    lw__tokenizer_close(tokenizer);
+    from.normalizer = REPLACE;
+    tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer, "a<s> a", 6, 2, 6, 4, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_load_json_pieces__metaspace(void **state)
 {
     (void)state;
@@ -142,18 +175,14 @@ static void test_load_json_pieces__refuses_by_name(void **state)
         lw_status status;
         const char *text;
     } cases[] = {
-        {{"{\"type\": \"NFKC\"}", META(""), NO_BYTES, NULL}, LW_E_UNSUPPORTED, "normalizer: NFKC"},
-        {{"{\"type\": \"Prepend\", \"prepend\": \" \"}", NULL, BPE(""), NULL},
+        {{"{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": false}",
+          META(", \"prepend_scheme\": \"first\""), NO_BYTES, NULL},
          LW_E_UNSUPPORTED,
-         "normalizer.prepend"},
-        {{"{\"type\": \"Replace\", \"pattern\": {\"String\": \"x\"}, \"content\": \"" U "\"}", NULL,
-          BPE(""), NULL},
+         "pre_tokenizer.prepend_scheme: first"},
+        {{"{\"type\": \"Sequence\", \"normalizers\": [" REPLACE ", {\"type\": \"NFKC\"}]}", SPLIT,
+          NO_BYTES, NULL},
          LW_E_UNSUPPORTED,
-         "normalizer.pattern: x"},
-        {{"{\"type\": \"Sequence\", \"normalizers\": [" PREPEND ", " REPLACE ", " REPLACE "]}",
-          NULL, BPE(""), NULL},
-         LW_E_UNSUPPORTED,
-         "once each"},
+         "pre_tokenizer: Split"},
         {{NULL, "{\"type\": \"Metaspace\", \"replacement\": \"_\"}", NO_BYTES, NULL},
          LW_E_UNSUPPORTED,
          "pre_tokenizer.replacement: _"},
@@ -183,10 +212,6 @@ static void test_load_json_pieces__refuses_by_name(void **state)
           NULL},
          LW_E_UNSUPPORTED,
          "without a piece <0x00>"},
-        {{LLAMA, NULL, BPE(""),
-          "{\"id\": 6, \"content\": \"<s>\", \"special\": false, \"normalized\": true}"},
-         LW_E_UNSUPPORTED,
-         "added_tokens: normalized of \"<s>\" is true"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -210,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_json_pieces__prepend_and_replace),
         cmocka_unit_test(test_load_json_pieces__replace_and_split),
+        cmocka_unit_test(test_load_json_pieces__other_normalizers),
+        cmocka_unit_test(test_load_json_pieces__normalized_tokens),
         cmocka_unit_test(test_load_json_pieces__metaspace),
         cmocka_unit_test(test_load_json_pieces__unknown_characters_fuse),
         cmocka_unit_test(test_load_json_pieces__unigram),

@@ -9,16 +9,21 @@
 #define DOT_BELOW "\xCC\xA3" /* U+0323, class 220 */
 #define E_ACUTE   "\xC3\xA9"
 
-static void normalizes(const char *given, const char *expected)
+static void becomes(lw__nfc_form form, const char *given, const char *expected)
 {
     lw_error err = {.status = LW_OK};
-    lw__nfc nfc = {.capacity = 0};
+    lw__nfc nfc = {.form = form};
     lw_str text = {.data = given, .bytes = strlen(given)};
     lw_str out = {.data = NULL};
     assert_int_equal(lw__nfc_normalize(&nfc, text, &out, &err), LW_OK);
     assert_int_equal(out.bytes, strlen(expected));
     assert_memory_equal(out.data, expected, out.bytes);
     lw__nfc_reset(&nfc);
+}
+
+static void normalizes(const char *given, const char *expected)
+{
+    becomes(LW__NFC_C, given, expected);
 }
 
 /* The text itself comes back, not a copy. */
@@ -64,7 +69,7 @@ static void test_nfc__what_is_passed_quickly_is_a_wall(void **state)
     (void)state;
     for (uint32_t code = 0; code < 0xA000; code++) {
         if (code < 0x300 || (code >= 0x3C0 && code < 0x480) || code >= 0x4000) {
-            assert_int_equal(lw__unicode_nfc(code), LW__NFC_WALL);
+            assert_int_equal(lw__unicode_nfc(LW__NFC_C, code), LW__NFC_WALL);
         }
     }
     is_normal("\xD0\x98 \xCF\x80 \xE4\xB8\x80\xE9\xBF\xBF, and more than eight bytes of ASCII");
@@ -171,15 +176,66 @@ static void test_nfc__text_between_added_tokens_is_normalized(void **state)
     lw__tokenizer_close(plain);
 }
 
-/* U+037E becomes ";" in the text, so a normalized token with it could never be found. */
-static void test_nfc__a_normalized_token_has_to_be_normal(void **state)
+/* U+037E becomes ";" in the text and in the token. Two tokens must not become the same. */
+static void test_nfc__a_normalized_token_is_found_in_its_form(void **state)
 {
     (void)state;
+    static const char text[] = "<\xCD\xBE>a<;>";
     tiny_json json = {.top = NFC,
                       .added = "[{\"id\": 265, \"content\": \"<\xCD\xBE>\", \"normalized\": true, "
                                "\"special\": false}]"};
+    lw__tokenizer_options options = {.path = tiny_write_json("form.json", &json)};
+    lw__tokenizer *tokenizer = tiny_open(&options);
+    tiny_encodes(tokenizer, text, strlen(text), 265, 'a', 265, -1);
+    lw__tokenizer_close(tokenizer);
+    json.added = "[{\"id\": 265, \"content\": \"<\xCD\xBE>\", \"normalized\": true}, "
+                 "{\"id\": 266, \"content\": \"<;>\", \"normalized\": true}]";
+    options.path = tiny_write_json("two.json", &json);
+    tiny_open_fails(&options, LW_E_UNSUPPORTED, "normalized of two that become \"<;>\"");
+}
+
+/* A text that nothing is left of would be found everywhere. */
+static void test_nfc__a_normalized_token_has_to_leave_some_text(void **state)
+{
+    (void)state;
+    tiny_json json = {
+        .top =
+            "\"normalizer\": {\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": true}, ",
+        .added = "[{\"id\": 265, \"content\": \"\\t\\t\", \"normalized\": true}]"};
     lw__tokenizer_options options = {.path = tiny_write_json("bad.json", &json)};
-    tiny_open_fails(&options, LW_E_UNSUPPORTED, "added_tokens.normalized: <\xCD\xBE>, expected");
+    tiny_open_fails(&options, LW_E_UNSUPPORTED, "of which the normalizer leaves nothing");
+}
+
+static void test_nfc__the_other_forms(void **state)
+{
+    (void)state;
+    becomes(LW__NFC_D, "x" E_ACUTE "\xEF\xAC\x81", "xe" ACUTE "\xEF\xAC\x81");
+    becomes(LW__NFC_D, "\xEA\xB0\x81", "\xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8");
+    becomes(LW__NFC_D, "e" ACUTE DOT_BELOW, "e" DOT_BELOW ACUTE);
+    becomes(LW__NFC_KD, "\xEF\xAC\x81" E_ACUTE "\xC2\xA0", "fie" ACUTE " ");
+    becomes(LW__NFC_KC,
+            "\xEF\xAC\x81"
+            "e" ACUTE "\xC2\xB2",
+            "fi" E_ACUTE "2");
+    becomes(LW__NFC_KC, "\xE1\xBA\x9B", "\xE1\xB9\xA1");   /* a long s with a dot: s with a dot */
+    becomes(LW__NFC_KC, "\xEF\xBC\xA1" ACUTE, "\xC3\x81"); /* a wide A and a mark join */
+}
+
+/* Of 3 bytes 18 characters, the most that there are. */
+static void test_nfc__what_grows_most(void **state)
+{
+    (void)state;
+    char given[64 * 3 + 1] = "";
+    for (size_t i = 0; i < 64; i++) {
+        memcpy(given + i * 3, "\xEF\xB7\xBA", 4);
+    }
+    lw_error err = {.status = LW_OK};
+    lw__nfc nfc = {.form = LW__NFC_KC};
+    lw_str text = {.data = given, .bytes = sizeof given - 1};
+    lw_str out = {.data = NULL};
+    assert_int_equal(lw__nfc_normalize(&nfc, text, &out, &err), LW_OK);
+    assert_int_equal(out.bytes, 64 * 33);
+    lw__nfc_reset(&nfc);
 }
 
 int main(void)
@@ -195,7 +251,10 @@ int main(void)
         cmocka_unit_test(test_nfc__long_runs_of_marks),
         cmocka_unit_test(test_nfc__bad_bytes_stay_as_they_are),
         cmocka_unit_test(test_nfc__text_between_added_tokens_is_normalized),
-        cmocka_unit_test(test_nfc__a_normalized_token_has_to_be_normal),
+        cmocka_unit_test(test_nfc__a_normalized_token_is_found_in_its_form),
+        cmocka_unit_test(test_nfc__a_normalized_token_has_to_leave_some_text),
+        cmocka_unit_test(test_nfc__the_other_forms),
+        cmocka_unit_test(test_nfc__what_grows_most),
     };
     return cmocka_run_group_tests(tests, tiny_setup, tiny_teardown);
 }
