@@ -118,7 +118,7 @@ static const char *const constructs[] = {
 
 #define CONSTRUCTS (sizeof constructs / sizeof constructs[0])
 
-/* Under a sanitizer it is enough to come by every place; the other build compares. */
+/* A sanitizer makes this slow; there fewer texts come by the same places. */
 #ifdef __SANITIZE_ADDRESS__
 enum { OFFSET_STEP = 32, CODE_STEP = 61 };
 #else
