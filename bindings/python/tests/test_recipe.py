@@ -109,6 +109,7 @@ def test_a_value_by_its_name():
     found = {key: recipe.value(key) for key in ("lanes", "tokenizer.path", "tokenizer.name", "tokenizer.eos", "end")}
     assert found == {"lanes": 8, "tokenizer.path": "tokenizer.json", "tokenizer.name": None, "tokenizer.eos": True,
                      "end": "repeat"}
+    assert not {"path", "weight", "sources", "pack"} & set(recipe.options())
 
 
 def test_explain_without_opening(tmp_path):

@@ -46,7 +46,7 @@ def opened(recipe, rank=0, world=1, microbatch=2, context=64, step=8, **wanted):
 def options(recipe, **more):
     made = opened(recipe, **more)
     try:
-        return checks.options(made.recipe)
+        return made.recipe.options()
     finally:
         made.close()
 
@@ -354,6 +354,6 @@ def test_validation_has_the_same_rows_for_any_number_of_ranks(toml):
     one = np.concatenate([cores[0].next().tokens for _ in range(2)])
     two = np.concatenate([made.next().tokens for made in cores[1:]])
     assert np.array_equal(one, two)
-    assert all(checks.options(made.recipe)["order"] == "file" for made in cores)
+    assert all(made.recipe.options()["order"] == "file" for made in cores)
     for made in cores:
         made.close()

@@ -8,7 +8,7 @@ import pytest
 
 import laneway
 from conftest import ROOT, SAMPLE
-from test_torchtitan_core import TOKENIZER
+from test_titan_core import TOKENIZER
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("torchtitan", reason="TorchTitan is not installed")

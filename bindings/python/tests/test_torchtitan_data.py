@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from test_torchtitan_core import written
+from test_titan_core import written
 from titan_runs import HERE, phases
 
 pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -10,7 +10,7 @@ import pytest
 
 import laneway
 from conftest import ROOT
-from test_torchtitan_core import TOKENIZER
+from test_titan_core import TOKENIZER
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 TOML = str(ROOT / "examples" / "data" / "torchtitan.toml")

@@ -120,23 +120,37 @@ class Recipe:
         check(lib.lw_recipe_text(self._handle, out, err), err)
         return taken_text(out[0])
 
+    def options(self) -> dict[str, Any]:
+        """The options by dotted name, sources aside, each with its default if it was not set."""
+        found: dict[str, Any] = {}
+        section = ""
+        for line in self.text().splitlines():
+            name, _, value = line.strip().partition(":")
+            if not line.startswith(" "):
+                section = name
+            elif section == "sources":
+                continue
+            if value:
+                found[f"{section}.{name}" if line.startswith(" ") else name] = _read(value.strip())
+        return found
+
     def value(self, key: str) -> Any:
-        """One option by its dotted name, with its default if it was not set; not of a source."""
-        section, _, name = key.rpartition(".")
-        lines = self.text().splitlines()
-        start = lines.index(f"{section}:") + 1 if section else 0
-        prefix = f"  {name}: " if section else f"{name}: "
-        found = next(line[len(prefix):] for line in lines[start:] if line.startswith(prefix))
-        try:
-            return json.loads(found)
-        except ValueError:
-            return found
+        """One of the options."""
+        return self.options()[key]
 
     def __reduce__(self) -> Any:
         return _restored, (self.text(), self.folder, self.operators)
 
     def __repr__(self) -> str:
         return f"<laneway.Recipe in {self.folder!r}>"
+
+
+def _read(value: str) -> Any:
+    """A value of the canonical text; words are not in quotes there."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _restored(text: str, folder: str, operators: tuple[Operator, ...]) -> Recipe:

@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import warnings
-from typing import Any
 
 from ..batch import Batch
 from ..errors import InvalidError
 from ..recipe import Recipe
 from ..tokenizer import Tokenizer
 from .place import Place
-
-
-def options(recipe: Recipe) -> dict[str, Any]:
-    """The options of a recipe by dotted name, sources aside, read from its canonical text."""
-    found: dict[str, Any] = {}
-    section = ""
-    for line in recipe.text().splitlines():
-        name, _, value = line.strip().partition(":")
-        if not line.startswith(" "):
-            section = f"{name}."
-        found[f"{section}{name}" if line.startswith(" ") else name] = _value(value.strip())
-    return found
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
 
 
 def check_lanes(lanes: int, step: int, step_field: str) -> None:
@@ -58,7 +37,7 @@ def check_context(place: Place, context: int, context_field: str) -> None:
 
 def check_tokenizer(recipe: Recipe, limit: int, limit_field: str) -> None:
     """No id of the stream may be beyond the model's embedding."""
-    chosen = options(recipe)
+    chosen = recipe.options()
     path = chosen["tokenizer.path"]
     count = _vocabulary(None if path is None else os.path.join(recipe.folder, path), chosen["tokenizer.name"],
                         chosen["tokenizer.pattern"])

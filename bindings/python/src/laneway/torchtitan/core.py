@@ -27,7 +27,7 @@ class Core:
     def __init__(self, wanted: Wanted, place: Place, tokenizer: Any) -> None:
         self.wanted, self.place = wanted, place
         self.recipe = _recipe(wanted, place, tokenizer)
-        finite = checks.options(self.recipe)["end"] != "repeat"
+        finite = self.recipe.value("end") != "repeat"
         self.loader = Loader(self.recipe, rank=place.rank, world=place.world,
                              agree=agree_by_distributed() if finite and place.world > 1 else None)
         self._checked = False
@@ -80,9 +80,9 @@ def _recipe(wanted: Wanted, place: Place, tokenizer: Any) -> Recipe:
     if not wanted.recipe:
         raise InvalidError("dataloader: recipe is empty, expected the path of one: --dataloader.recipe")
     recipe = _read(wanted, place, tokenizer)
-    for key, value in _changes(wanted, place, checks.options(recipe)).items():
+    for key, value in _changes(wanted, place, recipe.options()).items():
         recipe.set(key, value)
-    chosen = checks.options(recipe)
+    chosen = recipe.options()
     checks.check_context(place, chosen["context"], wanted.context_field)
     step = chosen["global_batch"]
     checks.check_ranks(place, chosen["lanes"], step,
