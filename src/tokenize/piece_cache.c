@@ -59,17 +59,6 @@ static bool is_used(const lw__cache_entry *entry)
     return entry->ids[0] >> LW__CACHE_ID_BITS != 0;
 }
 
-void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
-                   size_t count)
-{
-    lw__cache_entry *entry = &pair[is_used(&pair[0])];
-    *entry = (lw__cache_entry){.key = *key};
-    for (size_t i = 0; i < count; i++) {
-        entry->ids[i] = (uint32_t)ids[i];
-    }
-    entry->ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
-}
-
 static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key)
 {
     return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
@@ -97,4 +86,20 @@ lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_k
     *own = *found;
     *found = moved;
     return own;
+}
+
+lw__cache_entry *lw__cache_find(const lw__cache *cache, const lw__cache_key *key)
+{
+    lw__cache_entry *pair = lw__cache_pair(cache, key);
+    for (size_t i = 0; i < 2; i++) {
+        if (lw__cache_is(&pair[i], key)) {
+            return &pair[i];
+        }
+    }
+    return lw__cache_find_beside(cache, key);
+}
+
+void lw__cache_ask_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    __builtin_prefetch(pair_beside(cache, key));
 }

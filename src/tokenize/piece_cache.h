@@ -46,8 +46,6 @@ extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 
 lw_status lw__cache_create(lw__cache *cache, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
-void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
-                   size_t count);
 
 /*
  * A full pair has its next entry in a free place of the pair beside it. These two know that; `take`
@@ -55,6 +53,10 @@ void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_
  */
 lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key);
 lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
+/* The entry of the key in its pair or beside it. */
+lw__cache_entry *lw__cache_find(const lw__cache *cache, const lw__cache_key *key);
+/* Asks for the line of the pair beside. */
+void lw__cache_ask_beside(const lw__cache *cache, const lw__cache_key *key);
 
 /*
  * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no
