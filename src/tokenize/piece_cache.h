@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ids of pieces seen before, for one thread: a table of fixed size with two places for each
- * hash. What it holds depends on the bytes of a piece alone, so neither its size nor what it has
+ * hash, and more of them beside these when they are full. What it holds depends on the bytes of a piece alone, so neither its size nor what it has
  * forgotten can change an id.
  */
 #ifndef LW__TOKENIZE_PIECE_CACHE_H
@@ -48,14 +48,14 @@ lw_status lw__cache_create(lw__cache *cache, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
 
 /*
- * A full pair has its next entry in a free place of the pair beside it. These two know that; `take`
+ * A full pair has its next entries in free places of the pairs beside it. These two know that; `take`
  * makes an entry without ids, `find` brings one back into its own pair. NULL: it is not there.
  */
 lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key);
 lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
 /* The entry of the key in its pair or beside it. */
 lw__cache_entry *lw__cache_find(const lw__cache *cache, const lw__cache_key *key);
-/* Asks for the line of the pair beside. */
+/* Asks for the lines that lw__cache_find will look at. */
 void lw__cache_ask_beside(const lw__cache *cache, const lw__cache_key *key);
 
 /*
