@@ -55,7 +55,8 @@ static const lw__option table[] = {
     {LW__PER_SOURCE "format", LW__OPTION_NAME, LW__STREAM, "null", .names = format_names,
      IN_SOURCE(format), .text = "The format of the files; null: by their names."},
     {LW__PER_SOURCE "text", LW__OPTION_TEXT, LW__STREAM, "text", IN_SOURCE(text),
-     .text = "The field of a record that holds the text; dots lead into nested objects."},
+     .text = "The field of a record that holds the text; dots lead into nested objects, and . "
+             "alone is the whole record."},
     {LW__PER_SOURCE "weight", LW__OPTION_WEIGHT, LW__STREAM, "1", IN_SOURCE(weight),
      .text = "The source's share of the mixture, relative to the other weights."},
     {LW__PER_SOURCE "block", LW__OPTION_BYTES, LW__STREAM, "0", .max = BYTES_MAX,

@@ -109,8 +109,9 @@ class Generator:
     def source(self, number):
         """One source, its shards written as files, in a folder or as a list."""
         random = self.random
-        field = random.choice(("text", "text", "content", "meta.text", "a.b.c"))
-        names = [self.shard(number, i, kind, field) for i, kind in enumerate(self.kinds())]
+        field = random.choice(("text", "text", "content", "meta.text", "a.b.c", "."))
+        written = "text" if field == "." else field
+        names = [self.shard(number, i, kind, written) for i, kind in enumerate(self.kinds())]
         folder = f"source{number}"
         path = random.choice((folder, folder + "/", f"{folder}/*.jsonl*", [f"{folder}/{n}" for n in names]))
         found = {"name": f"s{number}", "path": path, "text": field,
