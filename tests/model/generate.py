@@ -72,7 +72,7 @@ class Generator:
                 "global_batch": self.lanes * random.randint(1, 3 if self.end == "repeat" else 2),
                 "context": random.randint(low, 64), "order": random.choice(("permuted",) * 4 + ("file",)),
                 "sources": [self.source(number) for number in range(random.randint(1, 4))],
-                "mixture": {"unit": random.choice(("tokens", "tokens", "documents"))},
+                "mixture": {"unit": random.choice(("tokens", "tokens", "documents", "supervised"))},
                 "tokenizer": tokenizer, "pack": self.pack(overflow),
                 "shuffle": {"rows": random.choice((0, random.randint(0, 16)))},
                 "labels": {"shift": random.choice(("stream", "document")),

@@ -219,3 +219,14 @@ class Keeper(StatefulTransform):
     def push(self, state, document, out):
         self.seen.append((bytes(document.tokens.tolist()).decode(), document.supervised.tolist()))
         out.put(document)
+
+
+class Counter(StatefulTransform):
+    """Keeps the source of each document, and how many of its tokens are learnt."""
+
+    def __init__(self):
+        self.seen = []
+
+    def push(self, state, document, out):
+        self.seen.append((document.source, int(document.supervised.sum())))
+        out.put(document)

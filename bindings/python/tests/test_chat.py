@@ -273,6 +273,29 @@ def test_without_conversations_the_stream_is_what_it_was(recipe):
         assert take(plain, 4) == take(mapped, 4)
 
 
+def test_shares_of_what_is_learnt(tmp_path):
+    """Sources with short and with long answers, and questions of any length, in equal shares of what is learnt."""
+    source = random.Random("shares")
+    lengths = {"short": 10, "long": 1000}
+    for name, most in lengths.items():
+        write(tmp_path / f"{name}.jsonl", [turns("q" * source.randint(0, 300), "a" * source.randint(1, most))
+                                           for _ in range(60000 // most)])
+    recipe = {"lanes": 1, "global_batch": 1, "context": 512, "end": "repeat", "mixture": {"unit": "supervised"},
+              "sources": [{"name": name, "path": str(tmp_path / f"{name}.jsonl"), "text": "."} for name in lengths],
+              "tokenizer": {"name": "bytes"}}
+    keeper = functions.Counter()
+    operators = [Chat.from_tokenizer(None, template=PLAIN), laneway.Stateful(keeper, group=1)]
+    with laneway.open(recipe, operators=operators) as loader:
+        for _ in range(500):
+            next(loader)
+    drawn = [0, 0]
+    assert {number for number, _learnt in keeper.seen} == {0, 1}
+    for number, count in keeper.seen:
+        drawn[number] += count
+        assert abs(drawn[0] - drawn[1]) <= 2 * (1000 + len("</>"))
+    assert sum(drawn) > 20000
+
+
 # ---- pipelines -------------------------------------------------------------------------------------
 
 
