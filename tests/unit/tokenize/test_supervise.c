@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which ids hold the bytes of spans: at added tokens, across merges, in texts that are rewritten. */
+#include "base/alloc.h"
 #include "tiny_pieces.h"
 #include "tokenize/supervise.h"
 
@@ -224,6 +225,32 @@ static void test_supervise__tokens_that_do_not_add_up_are_an_error(void **state)
     lw__tokenizer_close(tokenizer);
 }
 
+static void test_supervise__running_out_of_memory_leaves_the_arena_as_it_was(void **state)
+{
+    (void)state;
+    static const char text[] = "<s>e" ACUTE "the x</s> aaa";
+    const lw_text_span part = {.first = 7, .end = 8};
+    lw__tokenizer *tokenizer = open_with("\"normalizer\": {\"type\": \"NFC\"}, ", NULL, NULL);
+    lw_str all = {.data = text, .bytes = sizeof text - 1};
+    lw_status status = LW_E_NOMEM;
+    unsigned long calls = 1;
+    for (; status == LW_E_NOMEM; calls++) {
+        lw__encoder *encoder = NULL;
+        lw__arena arena = {.ids = NULL};
+        lw_error err = {.status = LW_OK};
+        assert_int_equal(lw__encoder_create(tokenizer, &encoder, &err), LW_OK);
+        lw__alloc_fail_after(calls);
+        status = lw__encoder_encode_spans(encoder, all, &part, 1, &arena, &err);
+        lw__alloc_fail_after(0);
+        assert_true(status == LW_OK || (arena.count == 0 && err.status == status));
+        lw__arena_reset(&arena);
+        lw__encoder_destroy(encoder);
+    }
+    assert_int_equal(status, LW_OK);
+    assert_true(calls > 4);
+    lw__tokenizer_close(tokenizer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_supervise__stripped_text_is_followed),
         cmocka_unit_test(test_supervise__pieces_with_escaped_spaces_and_bytes),
         cmocka_unit_test(test_supervise__tokens_that_do_not_add_up_are_an_error),
+        cmocka_unit_test(test_supervise__running_out_of_memory_leaves_the_arena_as_it_was),
     };
     return cmocka_run_group_tests(tests, tiny_setup, tiny_teardown);
 }
