@@ -145,9 +145,6 @@ static lw_status walk(const lw__supervision *job, stretch *s, size_t first, size
     for (; s->next < s->id_count && s->next_bytes < to; s->next++) {
         size_t after = s->next_bytes + token_bytes(job->tokenizer, s->ids[s->next]);
         take_marks(s, s->next, s->next + (after > from));
-        if (after > to) {
-            return LW_OK; /* it may hold bytes of the next span too */
-        }
         s->next_bytes = after;
     }
     return LW_OK;

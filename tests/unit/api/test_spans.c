@@ -34,6 +34,39 @@ static const lw_op_type learning = {.struct_size = sizeof(lw_op_type),
                                     .phase = LW_PHASE_DOCUMENT,
                                     .work = learn_digits};
 
+static bool is_odd(const lw_record *document)
+{
+    lw_str text = lw_document_text(document);
+    return strtoull(text.data, NULL, 10) % 2 == 1;
+}
+
+/* The same for documents of an even number. */
+static lw_status learn_even(const void *op, lw_record *const *group, size_t count, lw_sink *out,
+                            lw_error *err)
+{
+    lw_status status = LW_OK;
+    for (size_t i = 0; i < count && status == LW_OK; i++) {
+        status = is_odd(group[i]) ? lw_sink_put(out, group[i], err)
+                                  : learn_digits(op, group + i, 1, out, err);
+    }
+    return status;
+}
+
+/* Makes two of those of an odd number, and two of none that have spans. */
+static lw_status double_odd(const void *op, lw_record *const *group, size_t count, lw_sink *out,
+                            lw_error *err)
+{
+    (void)op;
+    lw_status status = LW_OK;
+    for (size_t i = 0; i < count && status == LW_OK; i++) {
+        lw_str text = lw_document_text(group[i]);
+        status =
+            is_odd(group[i]) ? lw_sink_make(out, group[i], text.data, text.bytes, err) : status;
+        status = status == LW_OK ? lw_sink_put(out, group[i], err) : status;
+    }
+    return status;
+}
+
 static lw_recipe *learning_recipe(const char *end, const char *algorithm, const char *shift)
 {
     lw_recipe *recipe = recipe_with(end, &learning, NULL);
@@ -89,6 +122,63 @@ static void test_spans__labels_are_those_of_the_spans(void **state)
     compare_with_plain("wrap", "document");
     compare_with_plain("best_fit", "stream");
     compare_with_plain("best_fit", "document");
+}
+
+/* Labels that are no digits: those that are still there, and those that were taken away. */
+typedef struct label_counts {
+    uint64_t kept;
+    uint64_t taken;
+} label_counts;
+
+static void count_labels(const lw_batch_view *plain, const lw_batch_view *view,
+                         label_counts *counts)
+{
+    const int32_t *labels = view->labels;
+    const int32_t *all = plain->labels;
+    size_t cells = RUN_ROWS * RUN_CONTEXT;
+    assert_memory_equal(plain->tokens, view->tokens, cells * sizeof(int32_t));
+    for (size_t i = 0; i < cells; i++) {
+        bool is_digit = all[i] >= '0' && all[i] <= '9';
+        assert_true(labels[i] == all[i] || (labels[i] == -100 && !is_digit));
+        counts->kept += labels[i] != -100 && !is_digit;
+        counts->taken += labels[i] != all[i];
+    }
+}
+
+static void test_spans__texts_beside_those_with_spans_may_become_several(void **state)
+{
+    (void)state;
+    static const lw_op_type types[] = {{.struct_size = sizeof(lw_op_type),
+                                        .name = "learn_even",
+                                        .version = 1,
+                                        .phase = LW_PHASE_DOCUMENT,
+                                        .work = learn_even},
+                                       {.struct_size = sizeof(lw_op_type),
+                                        .name = "double_odd",
+                                        .version = 1,
+                                        .phase = LW_PHASE_DOCUMENT,
+                                        .work = double_odd}};
+    lw_recipe *one = recipe_with("pad", &types[1], NULL);
+    lw_recipe *both = recipe_with("pad", &types[0], NULL);
+    assert_int_equal(lw_recipe_add_operator(both, &types[1], NULL, NULL, NULL), LW_OK);
+    lw_pipeline *a = run_open(one, 0, 1, NULL);
+    lw_pipeline *b = run_open(both, 0, 1, NULL);
+    lw_batch *x = NULL;
+    lw_batch *y = NULL;
+    label_counts counts = {0};
+    while (lw_pipeline_next(a, LW_FOREVER, &x, NULL) == LW_OK) {
+        assert_int_equal(lw_pipeline_next(b, LW_FOREVER, &y, NULL), LW_OK);
+        lw_batch_view p = run_view(x);
+        lw_batch_view q = run_view(y);
+        count_labels(&p, &q, &counts);
+        lw_batch_release(x);
+        lw_batch_release(y);
+    }
+    assert_true(counts.kept > 1000 && counts.taken > 1000);
+    lw_pipeline_close(a);
+    lw_pipeline_close(b);
+    lw_recipe_close(one);
+    lw_recipe_close(both);
 }
 
 static lw_state *save_after(lw_recipe *recipe, uint64_t steps)
@@ -300,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans__labels_are_those_of_the_spans),
+        cmocka_unit_test(test_spans__texts_beside_those_with_spans_may_become_several),
         cmocka_unit_test(test_spans__worlds_and_resumes_give_the_same_masks),
         cmocka_unit_test(test_spans__held_documents_keep_their_marks),
         cmocka_unit_test(test_spans__spans_that_are_none_and_texts_that_change_after_them),
