@@ -243,14 +243,12 @@ lw_status lw__encoder_encode_spans(lw__encoder *encoder, lw_str text, const lw_t
 {
     size_t before = arena->count;
     text.data = text.bytes == 0 ? "" : text.data;
-    encoder->anchors.text = (const unsigned char *)text.data;
-    encoder->anchors.bytes = text.bytes;
-    encoder->anchors.count = 0;
+    lw__anchors_begin(&encoder->anchors, text);
     lw_status status = lw__encoder_encode(encoder, text.data, text.bytes, arena, err);
     if (status == LW_OK) {
         status = supervise(encoder, spans, span_count, arena, before, err);
     }
-    encoder->anchors.text = NULL;
+    lw__anchors_end(&encoder->anchors);
     arena->count = status == LW_OK ? arena->count : before;
     return status;
 }

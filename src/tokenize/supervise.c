@@ -15,6 +15,7 @@
 #include "tokenize/piece_model.h"
 
 #define FIRST_ANCHORS 64u
+#define KEPT_ANCHORS  65536u /* room that is kept: a text of that many added tokens is rare */
 
 /* What lies between two anchors. */
 typedef struct stretch {
@@ -31,6 +32,21 @@ void lw__anchors_reset(lw__anchors *anchors)
 {
     lw__free(anchors->items);
     *anchors = (lw__anchors){.text = NULL};
+}
+
+void lw__anchors_begin(lw__anchors *anchors, lw_str text)
+{
+    anchors->text = (const unsigned char *)text.data;
+    anchors->bytes = text.bytes;
+    anchors->count = 0;
+}
+
+void lw__anchors_end(lw__anchors *anchors)
+{
+    anchors->text = NULL;
+    if (anchors->capacity > KEPT_ANCHORS) {
+        lw__anchors_reset(anchors);
+    }
 }
 
 lw_status lw__anchors_put(lw__anchors *anchors, const unsigned char *at, size_t id, lw_error *err)

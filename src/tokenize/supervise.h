@@ -26,6 +26,9 @@ typedef struct lw__anchors {
 } lw__anchors;
 
 void lw__anchors_reset(lw__anchors *anchors);
+/* Anchors of a text are put until it ends; the list stays for the next one, unless it is very long. */
+void lw__anchors_begin(lw__anchors *anchors, lw_str text);
+void lw__anchors_end(lw__anchors *anchors);
 /* `at` begins with the next id; passed over when it is no place in the text, but in a copy. */
 lw_status lw__anchors_put(lw__anchors *anchors, const unsigned char *at, size_t id, lw_error *err);
 

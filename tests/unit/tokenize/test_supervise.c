@@ -4,7 +4,7 @@
 #include "tiny_pieces.h"
 #include "tokenize/supervise.h"
 
-enum { START = 265, END = 266, MOST = 32 };
+enum { START = 265, MOST = 32 };
 
 #define CHAT_TOKENS                                                                                \
     "[{\"id\": 265, \"content\": \"<s>\", \"special\": true},"                                     \
@@ -100,6 +100,36 @@ static void test_supervise__added_tokens_and_what_lies_between(void **state)
     supervises(tokenizer, "a<s>{the the}</s>b", "001100");
     supervises(tokenizer, "<s><s>{</s>}<s>", "0010");
     lw__tokenizer_close(tokenizer);
+}
+
+static void test_supervise__more_added_tokens_than_are_kept(void **state)
+{
+    (void)state;
+
+    enum { COUNT = 70000 };
+
+    lw__tokenizer *tokenizer = open_plain();
+    lw__encoder *encoder = NULL;
+    lw__arena arena = {.ids = NULL};
+    const lw_text_span last = {.first = 3 * (COUNT - 1), .end = 3 * COUNT};
+    char *text = malloc(3 * COUNT);
+    assert_non_null(text);
+    for (size_t i = 0; i < COUNT; i++) {
+        memcpy(text + 3 * i, "<s>", 3);
+    }
+    lw_str all = {.data = text, .bytes = 3 * COUNT};
+    assert_int_equal(lw__encoder_create(tokenizer, &encoder, NULL), LW_OK);
+    for (int again = 0; again < 2; again++) {
+        arena.count = 0;
+        assert_int_equal(lw__encoder_encode_spans(encoder, all, &last, 1, &arena, NULL), LW_OK);
+        assert_int_equal(arena.count, COUNT);
+        assert_int_equal(arena.ids[COUNT - 2], START | LW_TOKEN_UNSUPERVISED);
+        assert_int_equal(arena.ids[COUNT - 1], START);
+    }
+    lw__arena_reset(&arena);
+    lw__encoder_destroy(encoder);
+    lw__tokenizer_close(tokenizer);
+    free(text);
 }
 
 static void test_supervise__white_space_that_a_token_takes_is_its_own(void **state)
@@ -256,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_supervise__bytes_of_the_bytes_tokenizer),
         cmocka_unit_test(test_supervise__added_tokens_and_what_lies_between),
+        cmocka_unit_test(test_supervise__more_added_tokens_than_are_kept),
         cmocka_unit_test(test_supervise__white_space_that_a_token_takes_is_its_own),
         cmocka_unit_test(test_supervise__a_token_across_the_edge_is_learnt),
         cmocka_unit_test(test_supervise__bos_and_eos_are_not_learnt),

@@ -90,7 +90,7 @@ def _named(folder: str | None, config: Mapping[str, Any]) -> dict[str, str]:
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8") as file:
             return file.read()
     except FileNotFoundError:
         raise InvalidError(f"chat: template {path!r} is no file, and no name of a template of the tokenizer, expected "
