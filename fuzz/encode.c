@@ -62,7 +62,7 @@ static void open_all(lw__tokenizer *tokenizers[static PATTERNS],
 static size_t encode_plainly(const lw__tokenizer *tokenizer, const unsigned char *text,
                              size_t bytes, int32_t *out)
 {
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     lw_error err;
     size_t count = 0;
     for (size_t at = 0; at < bytes;) {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 #define FIRST_SLOTS  1024                /* of a new table */
-#define RANK_LIMIT   ((uint32_t)1 << 28) /* a rank and a place in a short piece fill 32 bits */
+#define RANK_LIMIT   ((uint32_t)LW__TREE_NONE) /* a rank and a place in a short piece fill 31 bits */
 #define BYTE_PAIRS   ((size_t)256 * 256)
 #define FILTER_WORDS (((size_t)1 << LW__PAIR_FILTER_BITS) / 64)
 

@@ -267,7 +267,7 @@ static size_t longest_token(const lw__vocab *vocab)
 lw_status lw__settle_ranks(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
 {
     settling *s = NULL;
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     size_t longest = longest_token(vocab);
     int32_t *parts = lw__alloc_array(longest, sizeof *parts);
     lw_status status = parts != NULL ? settling_create(vocab, bpe, vocab->limit, &s, err)
