@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "tokenize/bpe_pairs.h"
 
-#define FILTER_BITS 20 /* most pairs that are asked for are none: a core's own cache says so */
+#define FILTER_BITS 22 /* most pairs that are asked for are none: a core's own cache says so */
 
 /* How a token is made. */
 typedef struct making {
