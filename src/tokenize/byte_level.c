@@ -81,7 +81,7 @@ typedef struct group {
 
 static void group_add(lw__vocab *vocab, group *g, lw_str text, named token)
 {
-    if (!lw__bytes_reserve(&g->texts, text.bytes)) {
+    if (!lw__bytes_reserve(&g->texts, text.bytes + 1)) { /* also for no bytes there is a place */
         return;
     }
     char *to = (char *)g->texts.data + g->texts.count;
