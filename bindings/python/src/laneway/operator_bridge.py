@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import itertools
 import os
 import threading
@@ -228,9 +227,20 @@ def _destroy(acc: Any) -> None:
     made.destroy()
 
 
-@functools.lru_cache(maxsize=None)
+_callbacks_lock = threading.Lock()
+_callbacks_made: dict[str, Any] = {}
+
+
 def _callbacks() -> dict[str, Any]:
-    """One set for all operators, made when the first one is there and kept for good."""
+    """One set for all operators, made when the first one is there and kept for good: of two sets, made by threads
+    that come at once, one would be let go while the library calls it."""
+    with _callbacks_lock:
+        if not _callbacks_made:
+            _callbacks_made.update(_make_callbacks())
+        return _callbacks_made
+
+
+def _make_callbacks() -> dict[str, Any]:
     functions = {"work": _work, "acc_create": _create, "acc_push_group": _push, "acc_flush": _flush,
                  "acc_save": _save, "acc_load": _load, "acc_destroy": _destroy}
     types = {name: field.type for name, field in ffi.typeof("lw_op_type").fields}

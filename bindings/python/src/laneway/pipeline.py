@@ -7,6 +7,7 @@ batch, state or explanation that is asked for, and no step can be added after th
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,7 @@ class Pipeline:
 
     def __init__(self, source: StaticMixtureWorkSource) -> None:
         self._definition = _Definition(source)
+        self._opening = threading.RLock()
         self._loader: Loader | None = None
         self._start: StateLike | None = None
 
@@ -260,11 +262,12 @@ class Pipeline:
 
     def loader(self) -> Loader:
         """The running pipeline; the first call opens it."""
-        if self._loader is None:
-            now = self._definition
-            self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
-                                  agree=self.agree, runner=now.runner, processes=now.processes)
-        return self._loader
+        with self._opening:
+            if self._loader is None:
+                now = self._definition
+                self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
+                                      agree=self.agree, runner=now.runner, processes=now.processes)
+            return self._loader
 
     def __iter__(self) -> Loader:
         return self.loader()
@@ -296,6 +299,14 @@ class Pipeline:
         """Stops all threads. Batches stay valid."""
         if self._loader is not None:
             self._loader.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._loader is not None:
+            raise TypeError("a Pipeline that has begun cannot be pickled: pickle it before, and its state_dict()")
+        return {name: value for name, value in vars(self).items() if name != "_opening"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _opening=threading.RLock())
 
     def __enter__(self) -> Pipeline:
         return self
