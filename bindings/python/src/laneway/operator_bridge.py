@@ -21,6 +21,7 @@ from . import operator_runner
 from ._native import check, encode, ffi, lib, new_error, span
 from .errors import InvalidError, LanewayError
 from .operators import Lane, Operator, Outcome, Stateful
+from .pinning import Pins
 
 # An error's line has this room for what an exception says; the place of the document comes behind it.
 _MESSAGE_BYTES = 300
@@ -283,6 +284,7 @@ class Run:
         self._lock, self._closing = threading.Lock(), threading.RLock()
         self._pid = os.getpid()
         self._pipeline: Any = ffi.NULL
+        self._pins: Pins | None = None
         self._numbers = itertools.count()
         self._accumulators: set[_Accumulator] = set()
         self._errors: dict[int, BaseException] = {}
@@ -295,9 +297,9 @@ class Run:
         for bound in self._bound:
             add_operator(recipe, bound.operator, bound.type, bound.handle)
 
-    def own(self, pipeline: Any) -> Any:
-        """The handle of the pipeline, opened: with the last reference to it, pipeline and run are closed."""
-        self._pipeline = pipeline
+    def own(self, pipeline: Any, pins: Pins | None) -> Any:
+        """The handle of the pipeline, opened: with the last reference to it, pins, pipeline and run are closed."""
+        self._pipeline, self._pins = pipeline, pins
         return ffi.gc(pipeline, self.close)
 
     def close(self, pipeline: Any = None) -> None:
@@ -318,6 +320,8 @@ class Run:
             if self in _runs:
                 self.stopping = True
                 self.runner.stop()
+                if self._pins is not None:
+                    self._pins.close()
                 lib.lw_pipeline_close(self._pipeline)
                 self.runner.join()
                 _runs.discard(self)

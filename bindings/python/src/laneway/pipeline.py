@@ -50,6 +50,7 @@ class _Definition:
     operators: tuple[Operator, ...] = ()
     runner: str = "threads"
     processes: int = 0
+    pin_memory: bool | None = None
     runtime: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,7 +84,8 @@ class Pipeline:
                 canonical_replicas: int | None = None, prefetch_batches: int | None = None,
                 io_options: Mapping[str, Any] | None = None, deterministic: bool = True,
                 agree: Agree | None = None, recipe: Mapping[str, Any] | None = None,
-                runner: str | None = None, processes: int | None = None, mtp_mode: bool | None = None,
+                runner: str | None = None, processes: int | None = None, pin_memory: bool | None = None,
+                mtp_mode: bool | None = None,
                 world_size: int | None = None,
                 global_rank: int | None = None, aggregate_dir: PathLike | None = None, run_id: str | None = None,
                 default_stage_prefetch: int | None = None) -> Pipeline:
@@ -94,6 +96,7 @@ class Pipeline:
         agree: see ``laneway.open``; used where the data ends.
         recipe: options of the recipe by dotted name, as {"runtime.memory": "8GB"}.
         runner, processes: see ``laneway.open``; where functions of operators are called. All else is done by threads.
+        pin_memory: see ``laneway.open``.
 
         The others are taken and have no effect: every run is deterministic, states need no shared folder, and files
         on local disks no cache.
@@ -113,6 +116,7 @@ class Pipeline:
                           agree=now.agree if agree is None else agree, runtime=runtime,
                           runner=now.runner if runner is None else runner,
                           processes=now.processes if processes is None else processes,
+                          pin_memory=now.pin_memory if pin_memory is None else pin_memory,
                           recipe={**now.recipe, **(recipe or {})})
 
     def decode_text(self) -> Pipeline:
@@ -258,6 +262,12 @@ class Pipeline:
         """The agreement callback; None where the data does not end."""
         return None if self._definition.source.repeats else self._definition.agree
 
+    @property
+    def calling(self) -> dict[str, Any]:
+        """How a loader of it runs: ``runner``, ``processes`` and ``pin_memory`` of ``options``."""
+        now = self._definition
+        return {"runner": now.runner, "processes": now.processes, "pin_memory": now.pin_memory}
+
     # ---- running ---------------------------------------------------------------------------------
 
     def loader(self) -> Loader:
@@ -266,7 +276,7 @@ class Pipeline:
             if self._loader is None:
                 now = self._definition
                 self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
-                                      agree=self.agree, runner=now.runner, processes=now.processes)
+                                      agree=self.agree, **self.calling)
             return self._loader
 
     def __iter__(self) -> Loader:
@@ -306,7 +316,7 @@ class Pipeline:
         return {name: value for name, value in vars(self).items() if name != "_opening"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _opening=threading.RLock())
+        self.__dict__.update(state, _opening=threading.RLock())
 
     def __enter__(self) -> Pipeline:
         return self
