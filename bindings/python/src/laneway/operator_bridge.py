@@ -15,16 +15,18 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import operator_runner
 from ._native import check, encode, ffi, lib, new_error, span
 from .errors import InvalidError, LanewayError
 from .operators import Lane, Operator, Outcome, Stateful
-from .pinning import Pins
 
 # An error's line has this room for what an exception says; the place of the document comes behind it.
 _MESSAGE_BYTES = 300
+
+if TYPE_CHECKING:
+    from .pinning import Pins
 
 _runs: set[Run] = set()
 _inside = threading.local()
