@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+# pyright: reportMissingImports=false
 """Hugging Face Accelerate: stopped, and resumed from its checkpoint.
 
     hosts_accelerate.py

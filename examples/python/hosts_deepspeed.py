@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+# pyright: reportMissingImports=false
 """DeepSpeed: stopped, and resumed from its checkpoint.
 
     torchrun --nproc-per-node 1 hosts_deepspeed.py

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
+# pyright: reportMissingImports=false
 """Lightning: stopped, and resumed from its checkpoint.
 
     hosts_lightning.py

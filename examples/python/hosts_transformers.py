@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disable-error-code="arg-type,import-not-found,import-untyped,misc"
+# mypy: disable-error-code="arg-type,import-not-found,import-untyped,misc,no-any-return"
+# pyright: reportMissingImports=false
 """Hugging Face Trainer, with gradient accumulation: stopped, and resumed from its checkpoint.
 
     hosts_transformers.py

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disable-error-code="import-not-found,import-untyped"
+# pyright: reportMissingImports=false
 """TorchTitan 0.3.0 with its data from Laneway: a config, and a loop of TorchTitan's own parts that runs without a GPU.
 
 On GPUs, TorchTitan's trainer takes the config as it is (TorchTitan finds this file where PYTHONPATH says):
@@ -33,7 +35,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 
 def small_llama() -> Any:
     """TorchTitan's debug model with two layers, on the sample data; every value is also a flag."""
-    config = llama3_debugmodel()
+    config: Any = llama3_debugmodel()
     config.model_spec.model.layers = config.model_spec.model.layers[:2]
     config.training.local_batch_size, config.training.global_batch_size = 2, 8
     config.training.seq_len, config.training.steps = 128, 4
@@ -94,7 +96,8 @@ class Loop:
         self.checkpointer.close()
 
     def step(self, taken: list[Any]) -> float:
-        valid, total = sum((labels != IGNORE_INDEX).sum() for _, labels in taken), torch.zeros(())
+        none, total = torch.zeros((), dtype=torch.int64), torch.zeros(())
+        valid = sum(((labels != IGNORE_INDEX).sum() for _, labels in taken), none)
         dist.all_reduce(valid)
         for inputs, labels in taken:
             predicted = self.model(inputs["input"], positions=inputs["positions"])

@@ -136,6 +136,11 @@ typedef struct lw_batch_view {
     const uint8_t *row_digests;     /* [rows][32]; NULL unless runtime.digests */
     uint64_t valid_tokens;          /* input tokens that are not padding */
     const uint64_t *row_tokens;     /* [rows], the same of each row; padding follows them */
+    /* The slot: the arrays [rows][context] and row_digests lie in it, nothing else does, and it is
+     * whole pages: a program may pin it. The same for all batches of the slot, of which a pipeline
+     * has runtime.prefetch_steps + 1, from open until it is closed and none of its batches is left. */
+    const void *memory;
+    uint64_t memory_bytes;
 } lw_batch_view;
 
 /** Fills a view; struct_size is set by the caller. Shared. Errors INVALID. Since 0.1. */

@@ -44,7 +44,9 @@ lw_status lw_batch_get(const lw_batch *batch, lw_batch_view *out, lw_error *err)
                           .document_starts =
                               at(slot->document_starts, batch->first, shape->context),
                           .valid_tokens = count_valid(batch),
-                          .row_tokens = slot->valid_tokens + batch->first};
+                          .row_tokens = slot->valid_tokens + batch->first,
+                          .memory = slot->memory,
+                          .memory_bytes = slot->memory_bytes};
     if (slot->row_digests != NULL) {
         view.row_digests = at(slot->row_digests, batch->first, LW__SHA256_BYTES);
     }

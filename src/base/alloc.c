@@ -51,17 +51,28 @@ void *lw__alloc_zero(size_t count, size_t item_bytes)
     return calloc(1, bytes == 0 ? 1 : bytes);
 }
 
-void *lw__alloc_huge(size_t bytes, void **start)
+static size_t whole_pages(size_t bytes, size_t page)
 {
-    const size_t page = LW__OS_HUGE_BYTES;
+    return (bytes + page - 1) / page * page;
+}
+
+void *lw__alloc_aligned(size_t bytes, size_t page, void **start)
+{
     if (bytes > PTRDIFF_MAX - 2 * page) {
         return NULL;
     }
-    size_t whole = (bytes + page - 1) / page * page;
-    char *memory = lw__alloc(whole + page);
+    char *memory = lw__alloc(whole_pages(bytes, page) + page);
     if (memory != NULL) {
         *start = memory + (page - (uintptr_t)memory % page);
-        lw__os_zero_huge(*start, whole);
+    }
+    return memory;
+}
+
+void *lw__alloc_huge(size_t bytes, void **start)
+{
+    void *memory = lw__alloc_aligned(bytes, LW__OS_HUGE_BYTES, start);
+    if (memory != NULL) {
+        lw__os_zero_huge(*start, whole_pages(bytes, LW__OS_HUGE_BYTES));
     }
     return memory;
 }

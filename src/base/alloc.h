@@ -12,6 +12,9 @@
 
 void *lw__alloc(size_t bytes) LW__MUST_CHECK;
 void *lw__alloc_zero(size_t count, size_t item_bytes) LW__MUST_CHECK;
+/* At least so many bytes at *start, which is a multiple of `page`; up to the next multiple nothing
+ * else lies there. What is returned is what to free. */
+void *lw__alloc_aligned(size_t bytes, size_t page, void **start) LW__MUST_CHECK;
 /* Zeros at *start, on huge pages where there are any: for tables that are looked up all over. What
  * is returned is what to free. */
 void *lw__alloc_huge(size_t bytes, void **start) LW__MUST_CHECK;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 
@@ -34,6 +35,11 @@ size_t lw__os_processors(void)
     }
     int count = CPU_COUNT(&set);
     return count > 0 ? (size_t)count : 1;
+}
+
+size_t lw__os_page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Small pages that the heap had in use before would stay small, so they are given back first. */

@@ -8,6 +8,9 @@
 /* Processors this process may use; at least 1. */
 size_t lw__os_processors(void);
 
+/* Size of a page of memory. */
+size_t lw__os_page_bytes(void);
+
 #define LW__OS_HUGE_BYTES ((size_t)2 << 20)
 
 /* Makes zeros of a part of the heap, on huge pages where there are any. It begins at a multiple of

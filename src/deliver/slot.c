@@ -6,7 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "base/sha256.h"
+
+/* Every array begins at a multiple of this, a cache line, which no other array is in. */
+#define LINE_BYTES 64
 
 static uint64_t cells(const lw__slot_shape *shape)
 {
@@ -26,32 +30,45 @@ static void slot_reset(lw__slot *slot, uint64_t rows)
         lw__free(slot->segments[i].items);
     }
     lw__free(slot->segments);
-    lw__free(slot->tokens);
-    lw__free(slot->positions);
-    lw__free(slot->labels);
-    lw__free(slot->loss_mask);
-    lw__free(slot->document_starts);
-    lw__free(slot->row_digests);
+    lw__free(slot->block);
     lw__free(slot->valid_tokens);
+}
+
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* One block for all arrays, one after the other. */
+static void slot_place(lw__slot *slot, const lw__slot_shape *shape)
+{
+    size_t integers = round_up((size_t)cells(shape) * shape->token_bytes, LINE_BYTES);
+    size_t flags = round_up((size_t)cells(shape), LINE_BYTES);
+    size_t digests = shape->digests ? (size_t)shape->rows * LW__SHA256_BYTES : 0;
+    size_t bytes = 3 * integers + 2 * flags + digests;
+    void *start = NULL;
+    slot->block = lw__alloc_aligned(bytes, lw__os_page_bytes(), &start);
+    if (slot->block == NULL) {
+        return;
+    }
+    slot->memory = start;
+    slot->memory_bytes = round_up(bytes, lw__os_page_bytes());
+    slot->tokens = slot->memory;
+    slot->positions = slot->tokens + integers;
+    slot->labels = slot->positions + integers;
+    slot->loss_mask = slot->labels + integers;
+    slot->document_starts = slot->loss_mask + flags;
+    slot->row_digests = shape->digests ? slot->document_starts + flags : NULL;
 }
 
 static lw_status slot_init(lw__slot *slot, lw__shelf *shelf, lw_error *err)
 {
     const lw__slot_shape *shape = &shelf->shape;
-    size_t count = (size_t)cells(shape);
     *slot = (lw__slot){.shelf = shelf};
-    slot->tokens = lw__alloc_array(count, shape->token_bytes);
-    slot->positions = lw__alloc_array(count, shape->token_bytes);
-    slot->labels = lw__alloc_array(count, shape->token_bytes);
-    slot->loss_mask = lw__alloc(count);
-    slot->document_starts = lw__alloc(count);
-    slot->row_digests = shape->digests ? lw__alloc_array(shape->rows, 32) : NULL;
+    slot_place(slot, shape);
     slot->valid_tokens = lw__alloc_array(shape->rows, sizeof *slot->valid_tokens);
     slot->segments = lw__alloc_zero(shape->rows, sizeof *slot->segments);
-    bool fine = slot->tokens != NULL && slot->positions != NULL && slot->labels != NULL &&
-                slot->loss_mask != NULL && slot->document_starts != NULL &&
-                slot->valid_tokens != NULL && slot->segments != NULL &&
-                (slot->row_digests != NULL || !shape->digests);
+    bool fine = slot->block != NULL && slot->valid_tokens != NULL && slot->segments != NULL;
     return fine ? LW_OK : lw__fail_nomem(err, lw__slot_bytes(shape), "a slot");
 }
 

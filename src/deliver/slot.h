@@ -36,7 +36,11 @@ typedef struct lw__slot {
     lw_error failure;
     /* under the shelf's lock */
     uint64_t references; /* batches, and one while the step is not fully taken */
-    /* memory, [rows] or [rows][context] */
+    /* set at creation; the arrays from tokens to row_digests lie in memory */
+    void *block;           /* what to free */
+    unsigned char *memory; /* pages of its own, so that a program may pin them */
+    size_t memory_bytes;   /* whole pages */
+    /* [rows] or [rows][context] */
     unsigned char *tokens;
     unsigned char *positions;
     unsigned char *labels;

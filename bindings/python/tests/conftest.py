@@ -2,6 +2,7 @@
 """What the tests share: the sample recipe, the command to compare with, and a look for what was left behind."""
 import gc
 import hashlib
+import multiprocessing.resource_tracker
 import os
 import pathlib
 import subprocess
@@ -64,6 +65,20 @@ def grew(before):
     return [(now, then) for now, then in zip(left_over(), before) if now > then]
 
 
+def stays(before):
+    """The same, of what does not go away: a joined thread's entry in /proc may be there for a moment."""
+    deadline = time.monotonic() + 5
+    while grew(before) and time.monotonic() < deadline:
+        os.sched_yield()
+    return grew(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def tracker():
+    """Python's own helper of spawned processes stays for as long as the program does: it is no file left behind."""
+    multiprocessing.resource_tracker.ensure_running()
+
+
 @pytest.fixture(autouse=True)
 def nothing_stays():
     """No test may leave a thread or an open file behind."""
@@ -71,10 +86,7 @@ def nothing_stays():
     before = left_over()
     yield
     gc.collect()
-    deadline = time.monotonic() + 5  # a joined thread's entry in /proc may be there for a moment
-    while grew(before) and time.monotonic() < deadline:
-        os.sched_yield()
-    assert not grew(before)
+    assert not stays(before)
 
 
 @pytest.fixture

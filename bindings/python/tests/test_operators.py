@@ -3,7 +3,6 @@
 the document; and nothing that hangs or stays."""
 import gc
 import json
-import multiprocessing.resource_tracker
 import pickle
 import re
 import subprocess
@@ -24,12 +23,6 @@ RUNNERS = ["threads", "inline", "process"]
 
 # Every kind; the text ones in between one another.
 ALL = [Filter(functions.is_long), Expand(functions.words), Map(functions.shout), Stateful(functions.SortPairs)]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def tracker():
-    """Python's own helper of spawned processes stays for as long as the program does: it is no file left behind."""
-    multiprocessing.resource_tracker.ensure_running()
 
 
 def opened(operators, runner="threads", recipe=SAMPLE, **more):

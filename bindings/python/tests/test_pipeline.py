@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fluent surface comes to the recipe one would write, and says so where it cannot."""
+import pickle
+
 import pytest
 
 import laneway
@@ -48,6 +50,14 @@ def test_every_degree_gives_the_batches_of_the_lanes(degree):
             for _, batch in zip(range(2 * 4 // degree), running):
                 found[batch.step] += batch.to_training(framework="numpy")["input_ids"].tobytes()
     assert found == expected
+
+
+def test_one_that_has_not_begun_can_be_pickled():
+    made = pipeline()
+    with pickle.loads(pickle.dumps(made)) as copied, made:
+        assert take(iter(copied), 2) == take(iter(made), 2)
+        with pytest.raises(TypeError, match="has begun cannot be pickled"):
+            pickle.dumps(made)
 
 
 def test_states_go_from_one_degree_to_another():

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 import laneway
+import operator_functions
 from conftest import SAMPLE, digests_of_command, left_over, run_python, take
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -73,6 +74,29 @@ def test_a_pipeline_brings_its_place(texts):
     made.close()
 
 
+@pytest.mark.parametrize("runner", ["threads", "inline", "process"])
+def test_operators_run_where_it_is_told(runner):
+    recipe = laneway.Recipe.open(SAMPLE).add(laneway.Map(operator_functions.shout))
+    with laneway.open(recipe) as plain:
+        expected = take(plain, 3)
+    made = stream(recipe, runner=runner, processes=2)
+    assert take(iter(made), 3) == expected
+    assert type(made.loader()._run.runner).__name__ == {"process": "Processes"}.get(runner, runner.title())
+    made.load_state_dict(made.state_dict())
+    assert type(made.loader()._run.runner).__name__ == {"process": "Processes"}.get(runner, runner.title())
+    made.close()
+
+
+def test_the_runner_of_a_pipeline_stays_unless_another_is_named(texts):
+    source = laneway.StaticMixtureWorkSource([laneway.Dataset.from_path("texts", texts)], exhausted_policy="repeat")
+    pipeline = (laneway.Pipeline(source).options(runner="inline").map_transform(operator_functions.shout)
+                .tokenize("bytes").pack_flat(32).batch(3))
+    for runner, expected in ((None, "Inline"), ("threads", "Threads")):
+        made = stream(pipeline, runner=runner)
+        assert type(made.loader()._run.runner).__name__ == expected
+        made.close()
+
+
 def test_rank_without_world_is_refused():
     with pytest.raises(laneway.InvalidError, match="rank is 1 and world is None, expected both or neither"):
         stream(rank=1)
@@ -119,6 +143,45 @@ def test_in_a_stateful_data_loader():
     resumed = stateful.StatefulDataLoader(second, batch_size=None)
     resumed.load_state_dict(pickle.loads(pickle.dumps(loader.state_dict())))
     assert take(iter(resumed), 3) == expected[2:]
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("end", ["pad", "drop"])
+def test_a_state_of_the_end_goes_on_at_the_end(padded, end):
+    """As in the plain loader the rest is nothing; then the data begins again."""
+    first, second = stream({**padded, "end": end}), stream({**padded, "end": end})
+    steps = [batch.step for batch in first]
+    state = first.state_dict()
+    assert [batch.step for batch in first] == steps and steps
+    with laneway.open({**padded, "end": end}, state=state) as plain:
+        assert list(plain) == []
+    second.load_state_dict(state)
+    assert [[batch.step for batch in second] for _ in range(3)] == [[], steps, steps]
+    second.load_state_dict(state)
+    assert second.state_dict() == state and next(iter(second), None) is None
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize("taken", ["some", "all but the end", "all"])
+def test_epochs_of_a_stateful_data_loader_are_those_of_a_run_without_a_stop(padded, taken):
+    """Its iterations after a load are those it would have had: of an epoch that had ended nothing is left, nor is there
+    an empty one in its place."""
+    stateful = pytest.importorskip("torchdata.stateful_dataloader", reason="torchdata is not installed")
+    first, second = stream(padded), stream(padded)
+    loader, resumed = (stateful.StatefulDataLoader(one, batch_size=None) for one in (first, second))
+    steps = [batch.step for batch in loader]
+    iterator = iter(loader)
+    for _ in range({"some": 3, "all but the end": len(steps)}.get(taken, 0)):
+        next(iterator)
+    state = pickle.loads(pickle.dumps(loader.state_dict())) if taken != "all" else None
+    rest = [batch.step for batch in iterator]
+    state = state or pickle.loads(pickle.dumps(loader.state_dict()))
+    expected = ([] if taken == "all" else [rest]) + [[batch.step for batch in loader] for _ in range(2)]
+    resumed.load_state_dict(state)
+    assert [[batch.step for batch in resumed] for _ in expected] == expected
+    assert expected[-1] == steps and rest == steps[-len(rest):] * bool(rest)
     first.close()
     second.close()
 

@@ -52,6 +52,24 @@ static void test_alloc__zeroed_and_copied(void **state)
     lw__free(NULL);
 }
 
+static void test_alloc__aligned_begins_at_a_page_and_has_all_of_its_last(void **state)
+{
+    (void)state;
+
+    enum { PAGE = 4096 };
+
+    static const size_t sizes[] = {0, 1, PAGE - 1, PAGE, PAGE + 1, 40 * PAGE};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        void *start = NULL;
+        void *memory = lw__alloc_aligned(sizes[i], PAGE, &start);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)start % PAGE, 0);
+        memset(start, 1, (sizes[i] + PAGE - 1) / PAGE * PAGE); /* for the sanitizer to see */
+        lw__free(memory);
+    }
+    assert_null(lw__alloc_aligned(SIZE_MAX - PAGE, PAGE, &(void *){NULL}));
+}
+
 static void test_alloc__huge_is_zeros_also_where_the_heap_was_in_use(void **state)
 {
     (void)state;
@@ -98,6 +116,7 @@ int main(void)
         cmocka_unit_test(test_alloc__zero_bytes_are_not_null),
         cmocka_unit_test(test_alloc__overflow_is_refused),
         cmocka_unit_test(test_alloc__zeroed_and_copied),
+        cmocka_unit_test(test_alloc__aligned_begins_at_a_page_and_has_all_of_its_last),
         cmocka_unit_test(test_alloc__huge_is_zeros_also_where_the_heap_was_in_use),
         cmocka_unit_test(test_alloc__fails_from_the_named_one_on),
     };

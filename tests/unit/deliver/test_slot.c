@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "deliver/slot.h"
 
 static const lw__slot_shape shape = {.rows = 6, .context = 3, .token_bytes = 4, .digests = true};
@@ -110,6 +111,65 @@ static void test_slot__batches_are_released_from_other_threads(void **state)
     lw__shelf_release(shelf);
 }
 
+/* An array of a slot begins where the one before it has ended, and ends within the memory. */
+static const unsigned char *check_array(const lw__slot *slot, const unsigned char *array,
+                                        size_t bytes, const unsigned char *end)
+{
+    assert_true(array >= end);
+    assert_int_equal((uintptr_t)array % 64, 0);
+    assert_true(array + bytes <= slot->memory + slot->memory_bytes);
+    return array + bytes;
+}
+
+static void check_memory(const lw__slot *slot)
+{
+    const lw__slot_shape *of = &slot->shelf->shape;
+    size_t cells = (size_t)(of->rows * of->context);
+    size_t page = lw__os_page_bytes();
+    assert_int_equal((uintptr_t)slot->memory % page, 0);
+    assert_int_equal(slot->memory_bytes % page, 0);
+    const unsigned char *end = slot->memory;
+    end = check_array(slot, slot->tokens, cells * of->token_bytes, end);
+    end = check_array(slot, slot->positions, cells * of->token_bytes, end);
+    end = check_array(slot, slot->labels, cells * of->token_bytes, end);
+    end = check_array(slot, slot->loss_mask, cells, end);
+    end = check_array(slot, slot->document_starts, cells, end);
+    if (of->digests) {
+        end = check_array(slot, slot->row_digests, of->rows * 32, end);
+    } else {
+        assert_null(slot->row_digests);
+    }
+    assert_true(slot->memory + slot->memory_bytes - end < (ptrdiff_t)page);
+}
+
+static void test_slot__each_has_whole_pages_of_its_own_with_all_arrays_in_them(void **state)
+{
+    (void)state;
+    static const lw__slot_shape shapes[] = {
+        {.rows = 1, .context = 1, .token_bytes = 4},
+        {.rows = 6, .context = 333, .token_bytes = 4, .digests = true},
+        {.rows = 7, .context = 511, .token_bytes = 8},
+        {.rows = 64, .context = 64, .token_bytes = 8, .digests = true},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        lw__shelf *shelf = NULL;
+        assert_int_equal(lw__shelf_create(&shapes[i], 3, &shelf, NULL), LW_OK);
+        for (size_t s = 0; s < 3; s++) {
+            check_memory(&shelf->slots[s]);
+            for (size_t t = 0; t < s; t++) {
+                const lw__slot *low = &shelf->slots[s];
+                const lw__slot *high = &shelf->slots[t];
+                if (low->memory > high->memory) {
+                    low = high;
+                    high = &shelf->slots[s];
+                }
+                assert_true(low->memory + low->memory_bytes <= high->memory);
+            }
+        }
+        lw__shelf_release(shelf);
+    }
+}
+
 static void test_slot__a_view_is_that_of_the_batchs_rows(void **state)
 {
     (void)state;
@@ -127,6 +187,8 @@ static void test_slot__a_view_is_that_of_the_batchs_rows(void **state)
     assert_int_equal(lw_batch_get(batch, &view, NULL), LW_OK);
     assert_int_equal(view.step, 40);
     assert_int_equal(view.first_row, 14);
+    assert_ptr_equal(view.memory, slot->memory);
+    assert_int_equal(view.memory_bytes, slot->memory_bytes);
     assert_int_equal(view.valid_tokens, 2 + 3 + 4);
     assert_int_equal(view.token_bytes, 4);
     assert_ptr_equal(view.tokens, slot->tokens + 2 * 3 * 4);
@@ -160,7 +222,7 @@ static void test_slot__running_out_of_memory_leaks_nothing(void **state)
         }
     }
     assert_int_equal(status, LW_OK);
-    assert_true(calls > 15);
+    assert_true(calls > 8);
 }
 
 int main(void)
@@ -169,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_slot__it_is_free_when_its_last_batch_is_released),
         cmocka_unit_test(test_slot__batches_outlive_the_shelfs_owner),
         cmocka_unit_test(test_slot__batches_are_released_from_other_threads),
+        cmocka_unit_test(test_slot__each_has_whole_pages_of_its_own_with_all_arrays_in_them),
         cmocka_unit_test(test_slot__a_view_is_that_of_the_batchs_rows),
         cmocka_unit_test(test_slot__running_out_of_memory_leaks_nothing),
     };

@@ -50,7 +50,8 @@ __all__ = [
 
 def open(recipe: RecipeLike, *, rank: int = 0, world: int = 1, state: StateLike | None = None,
          options: Mapping[str, object] | None = None, agree: Agree | None = None,
-         operators: Sequence[Operator] = (), runner: str = "threads", processes: int = 0) -> Loader:
+         operators: Sequence[Operator] = (), runner: str = "threads", processes: int = 0,
+         pin_memory: bool | None = None) -> Loader:
     """Opens a recipe for one rank and starts reading.
 
     recipe: the path of a YAML, JSON or TOML file, a mapping of options, or a ``Recipe``.
@@ -64,6 +65,8 @@ def open(recipe: RecipeLike, *, rank: int = 0, world: int = 1, state: StateLike 
     runner: where their functions are called, with the same output: "threads": on the library's threads, many at a time;
         "inline": one call at a time; "process": in ``processes`` processes started by spawn (0: one a processor, up
         to 8).
+    pin_memory: whether batches lie in pinned memory, for a GPU; None: if the program has loaded PyTorch and that finds
+        a GPU.
     """
     made = Recipe.of(recipe)
     if options or operators:
@@ -71,4 +74,5 @@ def open(recipe: RecipeLike, *, rank: int = 0, world: int = 1, state: StateLike 
         for key, value in (options or {}).items():
             made.set(key, value)
         made.add(*operators)
-    return Loader(made, rank=rank, world=world, state=state, agree=agree, runner=runner, processes=processes)
+    return Loader(made, rank=rank, world=world, state=state, agree=agree, runner=runner, processes=processes,
+                  pin_memory=pin_memory)

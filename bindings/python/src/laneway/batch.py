@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from .pinning import Pins
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -43,9 +45,9 @@ class _Memory:
         self._cell = cell
 
 
-def new_cell() -> Any:
+def new_cell(pins: Pins | None) -> Any:
     """Where the library puts a batch: the cell's owner gives the batch back, whatever happens meanwhile."""
-    return ffi.gc(ffi.new("lw_batch **"), _release_cell)
+    return ffi.gc(ffi.new("lw_batch **"), _release_cell if pins is None else pins.release)
 
 
 def _release_cell(cell: Any, release: Any = lib.lw_batch_release) -> None:
@@ -64,11 +66,13 @@ class Batch:
     written to: that changes this batch alone.
     """
 
-    def __init__(self, cell: Any) -> None:
+    def __init__(self, cell: Any, pins: Pins | None = None) -> None:
         view = ffi.new("lw_batch_view *", {"struct_size": ffi.sizeof("lw_batch_view")})
         err = new_error()
         check(lib.lw_batch_get(cell[0], view, err), err)
-        self._cell, self._view = cell, view
+        if pins is not None:
+            pins.add(view)
+        self._cell, self._view, self._pins = cell, view, pins
         self.step: int = view.step
         self.first_row: int = view.first_row
         self.rows: int = view.rows
@@ -130,7 +134,7 @@ class Batch:
                     return_num_valid_tokens: bool = False, dtype: Any = "int64", framework: str | None = None,
                     flatten: bool = False, rename_fields: Mapping[str, str] | None = None,
                     exclude_fields: Sequence[str] = (), ignore_index: int = -100,
-                    position_mode: str = "preserve") -> dict[str, Any]:
+                    position_mode: str = "preserve", pin_memory: bool | None = None) -> dict[str, Any]:
         """What a training step takes, as a new dictionary.
 
         input_ids: [rows, context]. positions: the same shape, from 0 in every document; with
@@ -146,13 +150,15 @@ class Batch:
         framework: "torch", "numpy"; None: PyTorch's tensors where it is installed, else NumPy's arrays.
         flatten: [rows * context] instead of [rows, context].
         rename_fields, exclude_fields: names for, and fields to leave out of, the result.
+        pin_memory: whether PyTorch's tensors lie in pinned memory: those that are not copied in the slot, if the
+            loader has pinned it, all others in PyTorch's own. None: as the loader was opened.
         """
         return training.to_training(
             self, return_labels=return_labels, return_loss_mask=return_loss_mask,
             return_padding_mask=return_padding_mask, return_cu_seqlens=return_cu_seqlens,
             return_num_valid_tokens=return_num_valid_tokens, dtype=dtype, framework=framework, flatten=flatten,
             rename_fields=rename_fields, exclude_fields=exclude_fields, ignore_index=ignore_index,
-            position_mode=position_mode)
+            position_mode=position_mode, pin_memory=pin_memory)
 
     def segments(self, row: int) -> list[Segment]:
         """The segments of a row, counted within the batch, in row order."""

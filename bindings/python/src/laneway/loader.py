@@ -8,6 +8,7 @@ handler may save or close: it runs on the thread that waits, between two slices 
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import threading
 import weakref
@@ -19,6 +20,7 @@ from ._native import check, failure, ffi, lib, new_error, taken_text, text
 from .batch import Batch, Segment, new_cell
 from .errors import BusyError, CancelledError, InvalidError
 from .operator_bridge import Run
+from .pinning import Pins
 from .recipe import Recipe
 from .state import State, StateLike
 
@@ -45,9 +47,10 @@ class Loader:
     """
 
     def __init__(self, recipe: Recipe, *, rank: int = 0, world: int = 1, state: StateLike | None = None,
-                 agree: Agree | None = None, runner: str = "threads", processes: int = 0) -> None:
+                 agree: Agree | None = None, runner: str = "threads", processes: int = 0,
+                 pin_memory: bool | None = None) -> None:
         self.recipe, self.rank, self.world = recipe, rank, world
-        self._runner, self._processes = runner, processes
+        self._runner, self._processes, self._pin_memory = runner, processes, pin_memory
         self._consumer, self._signal = threading.RLock(), threading.RLock()
         self._pid = os.getpid()
         self._agree = _Agreement(agree) if agree is not None else None
@@ -55,21 +58,23 @@ class Loader:
         self._cell: Any = None
         self._handle: Any
         self._run: Run | None
-        self._handle, self._run = self._open(state)
+        self._pins: Pins | None
+        self._handle, self._run, self._pins = self._open(state)
         _open_loaders.add(self)
 
-    def _open(self, state: StateLike | None) -> tuple[Any, Run | None]:
+    def _open(self, state: StateLike | None) -> tuple[Any, Run | None, Pins | None]:
         options = _options(self.rank, self.world, self._agree)
         held = None if state is None else State.of(state)
         start = ffi.NULL if held is None else held._handle
         out, err = ffi.new("lw_pipeline **"), new_error()
+        pins = Pins.start(self._pin_memory)
         if not self.recipe.operators:
             check(lib.lw_pipeline_open(self.recipe._handle, options, start, out, err), err)
-            return ffi.gc(out[0], lib.lw_pipeline_close), None
+            return ffi.gc(out[0], functools.partial(_close_pipeline, pins)), None, pins
         run = Run(self.recipe.operators, self._runner, self._processes)
         try:
             _check(run, lib.lw_pipeline_open(self.recipe._running(run), options, start, out, err), err)
-            return run.own(out[0]), run
+            return run.own(out[0], pins), run, pins
         except BaseException:
             run.close()
             raise
@@ -83,19 +88,23 @@ class Loader:
         self._check_process()
         with self._consumer:
             if self._cell is None:
-                self._cell = new_cell()
+                self._cell = new_cell(self._pins)
             cell, err = self._cell, new_error()
             # A batch is there already if a signal came between its arrival and its being handed out.
             while not cell[0]:
                 if not self._take(cell, err):
                     raise StopIteration
-            batch = Batch(cell)
+            batch = Batch(cell, self._pins)
             self._cell = None
             return batch
 
     def _take(self, cell: Any, err: Any) -> bool:
         """Waits a slice for a batch; false at the end of the data."""
+        if self._pins is not None:
+            self._pins.collect()
         status = lib.lw_pipeline_next(self._living(), _SLICE_NS, cell, err)
+        if status == lib.LW_E_BUSY and self._pins is not None and self._pins.collect(wait=True):
+            return True
         if status < 0 and self._agree is not None:
             self._agree.raise_own()
         try:
@@ -128,9 +137,9 @@ class Loader:
         self._check_process()
         with self._consumer:
             self._living()
-            handle, run = self._open(state)
+            handle, run, pins = self._open(state)
             with self._signal:
-                old, self._handle, self._run, self._cell = self._handle, handle, run, None
+                old, self._handle, self._run, self._pins, self._cell = self._handle, handle, run, pins, None
             ffi.release(old)
 
     def state_dict(self) -> dict[str, bytes]:
@@ -223,6 +232,12 @@ def _check(run: Run | None, status: int, err: Any) -> int:
         error = run.caused(failure(status, err), err)
         raise error if isinstance(error.__cause__, (Exception, type(None))) else error.__cause__
     return check(status, err)
+
+
+def _close_pipeline(pins: Pins | None, pipeline: Any, close: Any = lib.lw_pipeline_close) -> None:
+    if pins is not None:
+        pins.close()
+    close(pipeline)
 
 
 class _Agreement:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import itertools
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import operator_runner
 from ._native import check, encode, ffi, lib, new_error, span
@@ -25,6 +24,9 @@ from .operators import Lane, Operator, Outcome, Stateful, Supervised
 
 # An error's line has this room for what an exception says; the place of the document comes behind it.
 _MESSAGE_BYTES = 300
+
+if TYPE_CHECKING:
+    from .pinning import Pins
 
 _runs: set[Run] = set()
 _inside = threading.local()
@@ -235,9 +237,20 @@ def _destroy(acc: Any) -> None:
     made.destroy()
 
 
-@functools.lru_cache(maxsize=None)
+_callbacks_lock = threading.Lock()
+_callbacks_made: dict[str, Any] = {}
+
+
 def _callbacks() -> dict[str, Any]:
-    """One set for all operators, made when the first one is there and kept for good."""
+    """One set for all operators, made when the first one is there and kept for good: of two sets, made by threads
+    that come at once, one would be let go while the library calls it."""
+    with _callbacks_lock:
+        if not _callbacks_made:
+            _callbacks_made.update(_make_callbacks())
+        return _callbacks_made
+
+
+def _make_callbacks() -> dict[str, Any]:
     functions = {"work": _work, "acc_create": _create, "acc_push_group": _push, "acc_flush": _flush,
                  "acc_save": _save, "acc_load": _load, "acc_destroy": _destroy}
     types = {name: field.type for name, field in ffi.typeof("lw_op_type").fields}
@@ -280,6 +293,7 @@ class Run:
         self._lock, self._closing = threading.Lock(), threading.RLock()
         self._pid = os.getpid()
         self._pipeline: Any = ffi.NULL
+        self._pins: Pins | None = None
         self._numbers = itertools.count()
         self._accumulators: set[_Accumulator] = set()
         self._errors: dict[int, BaseException] = {}
@@ -292,9 +306,9 @@ class Run:
         for bound in self._bound:
             add_operator(recipe, bound.operator, bound.type, bound.handle)
 
-    def own(self, pipeline: Any) -> Any:
-        """The handle of the pipeline, opened: with the last reference to it, pipeline and run are closed."""
-        self._pipeline = pipeline
+    def own(self, pipeline: Any, pins: Pins | None) -> Any:
+        """The handle of the pipeline, opened: with the last reference to it, pins, pipeline and run are closed."""
+        self._pipeline, self._pins = pipeline, pins
         return ffi.gc(pipeline, self.close)
 
     def close(self, pipeline: Any = None) -> None:
@@ -315,6 +329,8 @@ class Run:
             if self in _runs:
                 self.stopping = True
                 self.runner.stop()
+                if self._pins is not None:
+                    self._pins.close()
                 lib.lw_pipeline_close(self._pipeline)
                 self.runner.join()
                 _runs.discard(self)

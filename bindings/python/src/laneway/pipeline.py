@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ class _Definition:
     operators: tuple[Operator, ...] = ()
     runner: str = "threads"
     processes: int = 0
+    pin_memory: bool | None = None
     runtime: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
@@ -65,6 +67,7 @@ class Pipeline:
 
     def __init__(self, source: StaticMixtureWorkSource) -> None:
         self._definition = _Definition(source)
+        self._opening = threading.RLock()
         self._loader: Loader | None = None
         self._start: StateLike | None = None
 
@@ -82,7 +85,8 @@ class Pipeline:
                 canonical_replicas: int | None = None, prefetch_batches: int | None = None,
                 io_options: Mapping[str, Any] | None = None, deterministic: bool = True,
                 agree: Agree | None = None, recipe: Mapping[str, Any] | None = None,
-                runner: str | None = None, processes: int | None = None, mtp_mode: bool | None = None,
+                runner: str | None = None, processes: int | None = None, pin_memory: bool | None = None,
+                mtp_mode: bool | None = None,
                 world_size: int | None = None,
                 global_rank: int | None = None, aggregate_dir: PathLike | None = None, run_id: str | None = None,
                 default_stage_prefetch: int | None = None) -> Pipeline:
@@ -93,6 +97,7 @@ class Pipeline:
         agree: see ``laneway.open``; used where the data ends.
         recipe: options of the recipe by dotted name, as {"runtime.memory": "8GB"}.
         runner, processes: see ``laneway.open``; where functions of operators are called. All else is done by threads.
+        pin_memory: see ``laneway.open``.
 
         The others are taken and have no effect: every run is deterministic, states need no shared folder, and files
         on local disks no cache.
@@ -112,6 +117,7 @@ class Pipeline:
                           agree=now.agree if agree is None else agree, runtime=runtime,
                           runner=now.runner if runner is None else runner,
                           processes=now.processes if processes is None else processes,
+                          pin_memory=now.pin_memory if pin_memory is None else pin_memory,
                           recipe={**now.recipe, **(recipe or {})})
 
     def decode_text(self) -> Pipeline:
@@ -275,15 +281,22 @@ class Pipeline:
         """The agreement callback; None where the data does not end."""
         return None if self._definition.source.repeats else self._definition.agree
 
+    @property
+    def calling(self) -> dict[str, Any]:
+        """How a loader of it runs: ``runner``, ``processes`` and ``pin_memory`` of ``options``."""
+        now = self._definition
+        return {"runner": now.runner, "processes": now.processes, "pin_memory": now.pin_memory}
+
     # ---- running ---------------------------------------------------------------------------------
 
     def loader(self) -> Loader:
         """The running pipeline; the first call opens it."""
-        if self._loader is None:
-            now = self._definition
-            self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
-                                  agree=self.agree, runner=now.runner, processes=now.processes)
-        return self._loader
+        with self._opening:
+            if self._loader is None:
+                now = self._definition
+                self._loader = Loader(self.recipe(), rank=now.dp_group_id, world=now.dp_degree, state=self._start,
+                                      agree=self.agree, **self.calling)
+            return self._loader
 
     def __iter__(self) -> Loader:
         return self.loader()
@@ -315,6 +328,14 @@ class Pipeline:
         """Stops all threads. Batches stay valid."""
         if self._loader is not None:
             self._loader.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._loader is not None:
+            raise TypeError("a Pipeline that has begun cannot be pickled: pickle it before, and its state_dict()")
+        return {name: value for name, value in vars(self).items() if name != "_opening"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _opening=threading.RLock())
 
     def __enter__(self) -> Pipeline:
         return self

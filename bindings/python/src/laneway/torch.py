@@ -13,6 +13,7 @@ the process group, and be pickled.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -49,26 +50,33 @@ class StreamDataset(IterableDataset[Any]):
 
     def __init__(self, source: RecipeLike | Pipeline, *, rank: int | None = None, world: int | None = None,
                  group: ProcessGroup | None = None, options: Mapping[str, object] | None = None,
-                 agree: Agree | None = None, convert: Callable[[Batch], Any] = training_fields) -> None:
+                 agree: Agree | None = None, runner: str | None = None, processes: int | None = None,
+                 pin_memory: bool | None = None, convert: Callable[[Batch], Any] = training_fields) -> None:
         """source: a recipe, as ``laneway.open`` takes it, or a pipeline that has not begun.
         rank, world: this rank, of how many data-parallel ones. Without them: those of the pipeline, if its
             ``dp_degree`` is more than 1; else those of the process group when the data is opened.
         group: the process group of the data-parallel ranks; None: the default group.
         options: options of the recipe by dotted name, as ``{"runtime.microbatch": 4}``.
         agree: see ``laneway.open``, and ``agreement``.
+        runner, processes: see ``laneway.open``; None: those of the pipeline, or the defaults.
+        pin_memory: see ``laneway.open``; None: as the pipeline says, or where PyTorch finds a GPU.
         convert: makes of each ``Batch`` what is given.
         """
         if (rank is None) != (world is None):
             raise InvalidError(f"torch: rank is {rank} and world is {world}, expected both or neither")
         self._place = None if rank is None or world is None else (rank, world)
+        running: dict[str, Any] = {"runner": runner, "processes": processes, "pin_memory": pin_memory}
+        self._calling = {name: value for name, value in running.items() if value is not None}
         if isinstance(source, Pipeline):
             self._place = self._place or source.place
+            self._calling = {**source.calling, **self._calling}
             agree = agree or source.agree
             source = source.recipe()
         self._recipe = Recipe.of(source).copy()
         for key, value in (options or {}).items():
             self._recipe.set(key, value)
         self._group, self._agree, self._convert = group, agree, convert
+        self._opening = threading.RLock()
         self._loader: Loader | None = None
         self._ended = False
 
@@ -94,13 +102,14 @@ class StreamDataset(IterableDataset[Any]):
 
     def loader(self) -> Loader:
         """The running loader; the first call opens it."""
-        if self._loader is None:
-            self._loader = self._open(None)
-        return self._loader
+        with self._opening:
+            if self._loader is None:
+                self._loader = self._open(None)
+            return self._loader
 
     def _open(self, state: StateLike | None) -> Loader:
         rank, world = self._rank_and_world()
-        return Loader(self._recipe, rank=rank, world=world, state=state, agree=self._agree)
+        return Loader(self._recipe, rank=rank, world=world, state=state, agree=self._agree, **self._calling)
 
     def _rank_and_world(self) -> tuple[int, int]:
         if self._place is not None:
@@ -154,12 +163,24 @@ class StreamDataset(IterableDataset[Any]):
     def __getstate__(self) -> dict[str, Any]:
         if self._loader is not None:
             raise TypeError("a StreamDataset that has begun cannot be pickled: pickle it before, and its state_dict()")
-        return self.__dict__.copy()
+        return {name: value for name, value in vars(self).items() if name != "_opening"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _opening=threading.RLock())
 
 
 class _Iterator:
+    """An iteration. Its state is what that of the data set does not say: whether the end of the data was seen, and the
+    next iteration begins again. ``StatefulDataLoader`` keeps it."""
+
     def __init__(self, dataset: StreamDataset) -> None:
         self._dataset = dataset
+
+    def state_dict(self) -> dict[str, bool]:
+        return {"ended": self._dataset._ended}
+
+    def load_state_dict(self, state: Mapping[str, bool]) -> None:
+        self._dataset._ended = state["ended"]
 
     def __iter__(self) -> _Iterator:
         return self

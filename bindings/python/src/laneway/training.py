@@ -7,11 +7,12 @@ does not hold (sequence positions, another ignore index, padding).
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._native import check, ffi, lib, new_error
 from .errors import InvalidError
+from .pinning import find_runtime
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -68,21 +69,33 @@ def _labels(batch: Batch, ignore_index: int) -> npt.NDArray[Any]:
 class _Output:
     """Turns arrays into what the host wants: a framework's tensors of a type, flat or not."""
 
-    def __init__(self, dtype: Any, framework: str | None, flatten: bool) -> None:
+    def __init__(self, dtype: Any, framework: str | None, flatten: bool, batch: Batch, pin: bool | None) -> None:
         if framework not in (None, "torch", "numpy"):
             raise InvalidError(f'to_training: framework is {framework!r}, expected "torch" or "numpy"')
         self.lists = dtype is None
         self.dtype = None if dtype in (None, "auto") else _numpy_dtype(dtype)
         self.torch = framework == "torch" or (framework is None and not self.lists and _has_torch())
         self.flatten = flatten
+        self.pinned = _pinned(batch, pin) if self.torch else None
+        if pin and not self.torch:
+            raise InvalidError('to_training: pin_memory is True for arrays or lists, expected framework="torch"')
 
     def integers(self, array: npt.NDArray[Any]) -> Any:
-        return self.tensor(array if self.dtype is None else array.astype(self.dtype, copy=False))
+        return self._made(self._shaped(array), self.dtype)
 
     def tensor(self, array: npt.NDArray[Any]) -> Any:
-        return self.plain(array.reshape(-1) if self.flatten else array)
+        return self._made(self._shaped(array), None)
 
     def plain(self, array: npt.NDArray[Any]) -> Any:
+        return self._made(array, None)
+
+    def _shaped(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array.reshape(-1) if self.flatten else array
+
+    def _made(self, array: npt.NDArray[Any], dtype: Any) -> Any:
+        if self.pinned is not None:
+            return self.pinned(array, array.dtype if dtype is None else dtype)
+        array = array if dtype is None else array.astype(dtype, copy=False)
         if self.lists:
             return array.tolist()
         if not self.torch:
@@ -90,6 +103,23 @@ class _Output:
         import torch
 
         return torch.from_numpy(array)
+
+
+def _pinned(batch: Batch, pin: bool | None) -> Callable[[npt.NDArray[Any], Any], Any] | None:
+    """Makes pinned tensors of a batch's arrays, or None if they are not to be pinned."""
+    pins = batch._pins
+    runtime = find_runtime(True) if pin and pins is None else None if pins is None or pin is False else pins.runtime
+    if runtime is None:
+        return None
+    import torch
+
+    def tensor(array: npt.NDArray[Any], dtype: Any) -> Any:
+        own = torch.from_numpy(array)
+        if array.dtype == dtype and pins is not None and pins.holds(batch._view, own.data_ptr()):
+            return own
+        return runtime.empty(own.shape, getattr(torch, dtype.name)).copy_(own)
+
+    return tensor
 
 
 def _has_torch() -> bool:
@@ -110,11 +140,11 @@ def _numpy_dtype(dtype: Any) -> Any:
 def to_training(batch: Batch, *, return_labels: bool, return_loss_mask: bool, return_padding_mask: bool,
                 return_cu_seqlens: bool, return_num_valid_tokens: bool, dtype: Any, framework: str | None,
                 flatten: bool, rename_fields: Mapping[str, str] | None, exclude_fields: Sequence[str],
-                ignore_index: int, position_mode: str) -> dict[str, Any]:
+                ignore_index: int, position_mode: str, pin_memory: bool | None) -> dict[str, Any]:
     """See ``Batch.to_training``."""
     import numpy as np
 
-    output = _Output(dtype, framework, flatten)
+    output = _Output(dtype, framework, flatten, batch, pin_memory)
     fields: dict[str, Any] = {"input_ids": output.integers(batch.tokens),
                               "positions": output.integers(_positions(batch, position_mode))}
     if return_labels:
