@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares encode_driver with tiktoken and tokenizers; the exit code is 1 when any ids differ.
 
-usage: compare.py [--full] DRIVER VOCABULARIES CORPUS
-
---full: all documents of the corpus are compared with tiktoken, not the first 10 MB of each file.
+usage: compare.py DRIVER VOCABULARIES CORPUS
 """
 import array
 import base64
@@ -22,6 +20,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers
 import texts
 
 CHUNK = 200000  # texts a call
+DOCUMENT_BYTES = 10e6  # of each file of the corpus
 CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*"
           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 CL100K_SHORT = (r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++"
@@ -235,11 +234,9 @@ def compare_fingerprints(comparison, name, first, second):
 
 
 def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--full"]
-    if len(arguments) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    driver, folder, corpus = arguments
-    limit_bytes = float("inf") if "--full" in sys.argv else 10e6
+    driver, folder, corpus = sys.argv[1:]
     comparison = Comparison(driver)
     run = comparison.run
     print("tiktoken %s, tokenizers %s" % (tiktoken.__version__, tokenizers.__version__))
@@ -248,7 +245,7 @@ def main():
     cl100k_file = ["--path", os.path.join(folder, "cl100k_base.tiktoken")]
     with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
         compare_pieces(run, "gpt2, tiktoken", gpt2_files, gpt2)
-        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, limit_bytes)
+        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, DOCUMENT_BYTES)
         model = models.BPE.from_file(os.path.join(folder, "gpt2.encoder.json"),
                                      os.path.join(folder, "gpt2.vocab.bpe"))
         gpt2_hf = hf_tokenizer(model)
@@ -259,7 +256,7 @@ def main():
 
         compare_pieces(run, "cl100k, tiktoken", cl100k_file, cl100k)
         compare_documents(run, "cl100k, tiktoken", cl100k_file, tiktoken_reference(cl100k), corpus,
-                          limit_bytes)
+                          DOCUMENT_BYTES)
         specials = sorted(cl100k.special_tokens_set)
         run("cl100k, tiktoken: special text", cl100k_file + ["--special-text"],
             tiktoken_reference(cl100k, True), texts.mixed(20000, 7, specials * 10))
