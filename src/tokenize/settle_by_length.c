@@ -142,7 +142,7 @@ static lw_status settle_token(settling *s, int32_t id, lw_error *err)
     return lw__bpe_put(s->bpe, &merge, err);
 }
 
-/* What happens takes the place of the list, with ranks that have no holes. */
+/* What happens takes the place of the list. */
 static lw_status replace_merges(settling *s, lw_error *err)
 {
     lw__vocab *vocab = s->vocab;
@@ -165,12 +165,19 @@ static lw_status replace_merges(settling *s, lw_error *err)
     vocab->merges = kept;
     vocab->merge_count = count;
     vocab->merge_capacity = count;
+    return LW_OK;
+}
+
+/* Ranks without holes: places in a long list may be too many for narrow slots (bpe_pairs.h). */
+static lw_status put_again(settling *s, lw_error *err)
+{
+    const lw__vocab *vocab = s->vocab;
     lw__bpe_clear(s->bpe);
-    lw_status status = lw__bpe_reserve(s->bpe, count, err);
-    for (size_t i = 0; i < count && status == LW_OK; i++) {
-        status = lw__bpe_put(s->bpe, &kept[i], err);
+    LW__TRY(lw__bpe_reserve(s->bpe, vocab->merge_count, err));
+    for (size_t i = 0; i < vocab->merge_count; i++) {
+        LW__TRY(lw__bpe_put(s->bpe, &vocab->merges[i], err));
     }
-    return status;
+    return LW_OK;
 }
 
 static lw_status settle_all(settling *s, bool *makes_all, lw_error *err)
@@ -182,7 +189,8 @@ static lw_status settle_all(settling *s, bool *makes_all, lw_error *err)
         LW__TRY(settle_token(s, s->ids[i], err));
     }
     *makes_all = s->made_count == s->id_count;
-    return replace_merges(s, err);
+    LW__TRY(replace_merges(s, err));
+    return s->vocab->merge_ranks ? LW_OK : put_again(s, err);
 }
 
 lw_status lw__settle_by_length(lw__vocab *vocab, lw__bpe *bpe, bool *makes_all, lw_error *err)
