@@ -7,6 +7,7 @@ import array
 import base64
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -120,6 +121,13 @@ def two_parts(ranks, token):
         parts[at:at + 2] = [parts[at] + parts[at + 1]]
 
 
+def all_splits(ranks):
+    """A merge for each way to cut a token into two, in the order that conversions of ranks list them."""
+    cuts = [(ranks[t], ranks[t[:i]], ranks[t[i:]], i, t) for t in ranks for i in range(1, len(t))
+            if t[:i] in ranks and t[i:] in ranks]
+    return [(token[:i], token[i:]) for _, _, _, i, token in sorted(cuts)]
+
+
 def hf_model(ranks, merges=None, **options):
     alphabet = byte_alphabet()
     text = {token: "".join(alphabet[b] for b in token) for token in ranks}
@@ -150,6 +158,13 @@ def gappy_ranks(ranks):
     """Every seventh short token left out: many tokens are then not reached by their merges."""
     kept = [t for t in sorted(ranks, key=ranks.get) if not (1 < len(t) < 5 and ranks[t] % 7 == 0)]
     return {token: rank for rank, token in enumerate(kept[:20000])}
+
+
+def shuffled_ranks(ranks):
+    """Ranks in any order, so that most tokens have parts of a higher rank than their own."""
+    longer = [t for t in sorted(ranks, key=ranks.get)[:20000] if len(t) > 1]
+    random.Random(8).shuffle(longer)
+    return {token: rank for rank, token in enumerate([bytes([b]) for b in range(256)] + longer)}
 
 
 def write_ranks(ranks, path):
@@ -213,14 +228,17 @@ def compare_rules(run, ranks, folder):
 
 
 def compare_unreachable(run, ranks, folder):
-    gappy = gappy_ranks(ranks)
-    path = os.path.join(folder, "gappy.tiktoken")
-    write_ranks(gappy, path)
-    for name, pattern in (("gpt2", published.r50k_pat_str), ("cl100k", CL100K % "{1,3}")):
-        encoding = tiktoken.Encoding("gappy", pat_str=pattern, mergeable_ranks=gappy, special_tokens={})
-        run("unreachable tokens, " + name, ["--path", path, "--pattern", name],
-            tiktoken_reference(encoding), texts.mixed(50000, 5))
-    tokenizer = hf_tokenizer(hf_model(gappy, ignore_merges=True))
+    for what, changed in (("unreachable tokens", gappy_ranks(ranks)), ("shuffled ranks", shuffled_ranks(ranks))):
+        path = os.path.join(folder, "changed.tiktoken")
+        write_ranks(changed, path)
+        for name, pattern in (("gpt2", published.r50k_pat_str), ("cl100k", CL100K % "{1,3}")):
+            encoding = tiktoken.Encoding("changed", pat_str=pattern, mergeable_ranks=changed, special_tokens={})
+            run("%s, %s" % (what, name), ["--path", path, "--pattern", name], tiktoken_reference(encoding),
+                texts.mixed(50000, 5))
+        tokenizer = hf_tokenizer(hf_model(changed, all_splits(changed), ignore_merges=True))
+        run(what + ", every split", ["--path", saved(tokenizer, folder, "changed.json")], hf_reference(tokenizer),
+            texts.mixed(50000, 6))
+    tokenizer = hf_tokenizer(hf_model(gappy_ranks(ranks), ignore_merges=True))
     run("unreachable tokens, ignore_merges", ["--path", saved(tokenizer, folder, "gappy.json")],
         hf_reference(tokenizer), texts.mixed(50000, 6))
 

@@ -13,8 +13,8 @@ import tokenizers
 from tokenizers import Tokenizer, normalizers
 
 import texts
-from compare import (CL100K, Comparison, compare_documents, hf_model, hf_reference, hf_tokenizer, published, read_ranks,
-                     saved, tiktoken_reference)
+from compare import (CL100K, Comparison, all_splits, compare_documents, hf_model, hf_reference, hf_tokenizer, published,
+                     read_ranks, saved, tiktoken_reference)
 
 DOCUMENT_BYTES = 5e6  # of each file of the corpus
 QWEN3_6 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
@@ -75,13 +75,6 @@ def compare_form(run, name, tokenizer, folder, corpus):
     run(name + ": code points in 11 contexts", ours, reference, texts.in_context(16))
     run(name + ": random", ours, reference, texts.mixed(100000, 13, texts.MARKED))
     compare_documents(run, name, ours, reference, corpus, DOCUMENT_BYTES / 5)
-
-
-def all_splits(ranks):
-    """A merge for each way to cut a token into two, in the order that conversions of ranks list them."""
-    cuts = [(ranks[t], ranks[t[:i]], ranks[t[i:]], i, t) for t in ranks for i in range(1, len(t))
-            if t[:i] in ranks and t[i:] in ranks]
-    return [(token[:i], token[i:]) for _, _, _, i, token in sorted(cuts)]
 
 
 def o200k(run, folder, scratch, corpus):

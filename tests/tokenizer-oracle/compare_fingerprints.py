@@ -17,8 +17,8 @@ import tiktoken
 import tokenizers
 
 import families
-from compare import Comparison, compare_fingerprints, hf_model, hf_tokenizer, published, read_ranks, saved
-from compare_families import TEKKEN, all_splits, o200k_pattern, published_encoding, tekken_content
+from compare import Comparison, all_splits, compare_fingerprints, hf_model, hf_tokenizer, published, read_ranks, saved
+from compare_families import TEKKEN, o200k_pattern, published_encoding, tekken_content
 
 # Pairs of families.SUBJECTS, and a text whose ids tell the two apart.
 APART = (("qwen", "qwen.json", "e\u0301"), ("qwen3_6", "qwen3_6.json", "e\u0301"),

@@ -11,8 +11,8 @@ import tiktoken
 import tokenizers
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from compare import CL100K, hf_model, hf_reference, hf_tokenizer, published, read_ranks, saved
-from compare_families import QWEN3_6, TEKKEN, all_splits, o200k_pattern, plain_encoding, tekken_content
+from compare import CL100K, all_splits, hf_model, hf_reference, hf_tokenizer, published, read_ranks, saved
+from compare_families import QWEN3_6, TEKKEN, o200k_pattern, plain_encoding, tekken_content
 from compare_pieces import ESCAPED, bpe_model, load
 from references import Reference, digest, file_digest
 
