@@ -77,9 +77,8 @@ static void fill(lw__vocab *vocab, uint32_t *state)
 
 static void compare(const lw__bpe *all, const lw__bpe *settled, uint32_t *state)
 {
-    lw__bpe_scratch scratch;
+    lw__bpe_scratch scratch = {.nodes = NULL};
     lw_error err = {.status = LW_OK};
-    memset(&scratch, 0, sizeof scratch);
     for (size_t i = 0; i < TEXTS; i++) {
         unsigned char text[TEXT_BYTES];
         int32_t expected[TEXT_BYTES];
