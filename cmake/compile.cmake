@@ -20,9 +20,10 @@ if(LANEWAY_SANITIZE)
     set(laneway_sanitize_options
         -fsanitize=${LANEWAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -UNDEBUG)
     # Frames that outlive their function, for detect_stack_use_after_return, are not aligned for vectors
-    # of 64 bytes (gcc bug 110027): the one file that has such variables keeps them on the plain stack.
+    # of 64 bytes (gcc bug 110027): the files that have such variables keep them on the plain stack.
     if(CMAKE_C_COMPILER_ID STREQUAL GNU AND LANEWAY_SANITIZE MATCHES address)
-        set_source_files_properties(src/tokenize/cls_avx512.c PROPERTIES
+        set_source_files_properties(src/base/json_string_avx512.c src/tokenize/bpe_short_avx512.c
+                                    src/tokenize/cls_avx512.c PROPERTIES
                                     COMPILE_OPTIONS --param=asan-stack=0)
     endif()
 endif()

@@ -45,6 +45,13 @@ extern "C" {
 
 #define LW_GROUP_MAX 65536
 
+/*
+ * Set in a token that nothing is to be learnt from: the place before it has no label. The rest of
+ * such a token is its id. There are none without lw_document_supervise().
+ */
+#define LW_TOKEN_UNSUPERVISED INT32_MIN
+#define LW_TOKEN_ID(token)    ((token)&INT32_MAX)
+
 typedef struct lw_record lw_record; /* a document or a row */
 typedef struct lw_sink lw_sink;     /* where records go; valid during the call */
 typedef struct lw_writer lw_writer; /* an accumulator's carry, being saved */
@@ -70,6 +77,12 @@ typedef struct lw_segment {
     uint64_t first;    /* input token of the document */
     uint64_t count;
 } lw_segment;
+
+/** Bytes of a text, from `first` up to `end`. */
+typedef struct lw_text_span {
+    uint64_t first;
+    uint64_t end;
+} lw_text_span;
 
 /** A finished row, as a worker sees it: `context` values each; all but tokens may be changed. */
 typedef struct lw_row_arrays {
@@ -117,7 +130,7 @@ typedef struct lw_op_type {
 
 /** Input tokens (with LW_SHIFT_DOCUMENT one fewer than tokens). Not for workers. Since 0.1. */
 LW_API uint64_t lw_document_length(const lw_record *document);
-/** All token ids; borrowed while the record is. Not for workers. Since 0.1. */
+/** All tokens (LW_TOKEN_ID); borrowed while the record is. Not for workers. Since 0.1. */
 LW_API const int32_t *lw_document_tokens(const lw_record *document, size_t *count);
 /** Index of its source in the recipe. Since 0.1. */
 LW_API uint32_t lw_document_source(const lw_record *document);
@@ -126,6 +139,18 @@ LW_API lw_str lw_document_text(const lw_record *document);
 /** Replaces the text (copied; must be UTF-8); for workers only. Errors NOMEM, OPERATOR. Since 0.1. */
 LW_API lw_status lw_document_set_text(lw_record *document, const char *data, size_t bytes,
                                       lw_error *err) LW_MUST_CHECK;
+/**
+ * Says which bytes of the text are to be learnt: of the tokens those that hold one of them, or a part
+ * of one. The labels of all others are left out, also of a BOS and an EOS around the text. The text
+ * may not change after that. Without this call all tokens are learnt.
+ *
+ * @param spans  in order, apart, within the text and of whole characters; copied; may be NULL when count is 0
+ * Errors   NOMEM, OPERATOR (no text of a worker, spans that are none, said before)
+ * Threads  the worker's
+ * Since    0.1, unstable
+ */
+LW_API lw_status lw_document_supervise(lw_record *document, const lw_text_span *spans, size_t count,
+                                       lw_error *err) LW_MUST_CHECK;
 
 /* ---- rows --------------------------------------------------------------------------------- */
 

@@ -247,6 +247,8 @@ lw__render_rules lw__run_render_rules(const lw__run *run)
                               .shift = s->shift,
                               .pad = pad,
                               .masked_token = s->mask_eos ? eos : LW__NO_TOKEN,
+                              .supervised = lw__operators_have_work(
+                                  run->operators, run->operator_count, LW_PHASE_DOCUMENT),
                               .operators = run->operators,
                               .operator_count = run->operator_count};
 }

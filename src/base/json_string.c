@@ -2,7 +2,8 @@
 /*
  * The strings of JSON. Nearly all bytes of training data are inside long strings, so this is the
  * hot path: a run up to the next quote, backslash or control byte is found 16 or 8 bytes at a time
- * and moved as a whole; only the escapes between runs are looked at byte by byte.
+ * and moved as a whole; only the escapes between runs are looked at byte by byte. What AVX-512 can
+ * do goes before it.
  */
 #include "base/json_string.h"
 
@@ -83,8 +84,7 @@ static unsigned char *find_special(unsigned char *p, const unsigned char *end)
 
 static const char *const string_cut = "the text ends in a string, expected '\"'";
 
-/* What a one-letter escape stands for; 0 for a letter that is none. */
-static const unsigned char unescaped[256] = {
+const unsigned char lw__json_unescaped[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
@@ -173,7 +173,7 @@ static unsigned char *decode_escape(lw__json *json, unsigned char *in, unsigned 
     if (in[1] == 'u') {
         return decode_unicode(json, in, out);
     }
-    unsigned char c = unescaped[in[1]];
+    unsigned char c = lw__json_unescaped[in[1]];
     if (c == 0) {
         return lw__json_fail(
             json, in, "an unknown escape, expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
@@ -211,10 +211,10 @@ static unsigned char *decode_wide(unsigned char *in, const unsigned char *end, u
         int run = __builtin_ctz(mask);
         in += run;
         to += run;
-        if (*in != '\\' || unescaped[in[1]] == 0) {
+        if (*in != '\\' || lw__json_unescaped[in[1]] == 0) {
             break;
         }
-        *to++ = unescaped[in[1]];
+        *to++ = lw__json_unescaped[in[1]];
         in += 2;
     }
     *out = to;
@@ -222,9 +222,17 @@ static unsigned char *decode_wide(unsigned char *in, const unsigned char *end, u
 }
 #endif
 
-/* Moves the run at `in` down to *out; returns the run's end. */
+/* Moves the run at `in` down to *out, and what it can decode on the way; returns the run's end. */
 static unsigned char *move_run(unsigned char *in, const unsigned char *end, unsigned char **out)
 {
+    if (in < end && *in == '\\') {
+        return in;
+    }
+#if LW__JSON_HAS_AVX512
+    if (lw__json_runs_avx512()) {
+        in = lw__json_decode_avx512(in, end, out);
+    }
+#endif
 #if HAVE_SSE2
     if (in - *out >= WIDE) {
         in = decode_wide(in, end, out);

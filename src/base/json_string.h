@@ -5,6 +5,25 @@
 
 #include "base/json.h"
 
+#if defined(__x86_64__) && !defined(LW__NO_SIMD)
+#define LW__JSON_HAS_AVX512 1
+#else
+#define LW__JSON_HAS_AVX512 0
+#endif
+
+/* What a one-letter escape stands for; 0 for a letter that is none. */
+extern const unsigned char lw__json_unescaped[256];
+
+#if LW__JSON_HAS_AVX512
+bool lw__json_runs_avx512(void);
+/*
+ * Decodes what lies at `in` down to *out, at or before it. Stops at a quote, a control byte, an
+ * escape of more than one letter, and near `end`; returns where.
+ */
+unsigned char *lw__json_decode_avx512(unsigned char *in, const unsigned char *end,
+                                      unsigned char **out);
+#endif
+
 /* Keeps the first fault and its place. Returns NULL, so that a scan can end with it. */
 void *lw__json_fail(lw__json *json, unsigned char *at, const char *fault);
 

@@ -93,7 +93,7 @@ static void fill_positions(const canvas *c, const lw__render_rules *rules, const
 
 static int32_t label_of(int32_t token)
 {
-    return token == LW__NO_TOKEN ? IGNORED : token;
+    return token < 0 ? IGNORED : token; /* none, or one that is not learnt */
 }
 
 /* With the document shift the last token of every segment is followed by one of its document. */
@@ -131,6 +131,15 @@ static void mask_token(const canvas *c, int32_t token, size_t fill)
     }
 }
 
+/* Takes the labels away that are not learnt, and the marks off the tokens. */
+static void take_marks(const canvas *c, size_t fill)
+{
+    for (size_t i = 0; i < fill; i++) {
+        c->labels[i] = c->labels[i] < 0 ? IGNORED : c->labels[i];
+        c->tokens[i] = LW_TOKEN_ID(c->tokens[i]);
+    }
+}
+
 static void fill_labels(const canvas *c, const lw__render_rules *rules, const lw__row *row,
                         size_t fill)
 {
@@ -139,6 +148,9 @@ static void fill_labels(const canvas *c, const lw__render_rules *rules, const lw
         c->labels[fill - 1] = label_of(lw__row_last_label(row));
         if (rules->shift == LW__SHIFT_DOCUMENT) {
             fill_tails(c, row);
+        }
+        if (rules->supervised) {
+            take_marks(c, fill);
         }
         if (rules->masked_token != LW__NO_TOKEN) {
             mask_token(c, rules->masked_token, fill);

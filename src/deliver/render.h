@@ -24,6 +24,7 @@ typedef struct lw__render_rules {
     lw__shift shift;
     int32_t pad;
     int32_t masked_token; /* inputs without a label: the EOS with mask_eos, else LW__NO_TOKEN */
+    bool supervised;      /* tokens may be marked LW_TOKEN_UNSUPERVISED */
     const lw__operator *operators;
     size_t operator_count;
 } lw__render_rules;

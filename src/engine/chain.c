@@ -22,6 +22,16 @@ lw_status lw__operator_status(const lw_op_type *type, lw_status status, lw_error
     return status;
 }
 
+bool lw__operators_have_work(const lw__operator *operators, size_t count, uint32_t phase)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (operators[i].type->phase == phase && operators[i].type->work != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_accumulator(const lw__operator *oper)
 {
     return oper->type->acc_create != NULL;

@@ -72,6 +72,8 @@ struct lw__chain {
     lw_segment culprit; /* this one */
 };
 
+/* Whether one of the operators has a worker of that phase. */
+bool lw__operators_have_work(const lw__operator *operators, size_t count, uint32_t phase);
 /* The result of an operator's function; a failure it left without words gets some. */
 lw_status lw__operator_status(const lw_op_type *type, lw_status status, lw_error *err);
 

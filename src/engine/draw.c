@@ -149,7 +149,7 @@ static void count_passed(lw__lane *lane, const lw__entry *entry)
 }
 
 /* Moves a stream to its next document that has a length, passing over the others. */
-static lw__outcome show(lw__lane *lane, lw__stream *stream, uint64_t *length, lw_error *err)
+static lw__outcome show(lw__lane *lane, lw__stream *stream, lw_error *err)
 {
     const lw__settings *settings = lane->engine->settings;
     for (;;) {
@@ -167,8 +167,7 @@ static lw__outcome show(lw__lane *lane, lw__stream *stream, uint64_t *length, lw
                 return LW__HAS_FAILED;
             }
         } else {
-            *length = entry->dropped ? 0 : lw__draw_length(settings, entry, &token_count);
-            if (*length > 0) {
+            if (!entry->dropped && lw__draw_length(settings, entry, &token_count) > 0) {
                 stream->barren = 0;
                 return LW__DRAWN;
             }
@@ -180,9 +179,27 @@ static lw__outcome show(lw__lane *lane, lw__stream *stream, uint64_t *length, lw
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static uint64_t cost_of(const lw__lane *lane, uint64_t length)
+static uint64_t count_supervised(const int32_t *tokens, size_t count)
 {
-    return lane->engine->settings->unit == LW__UNIT_TOKENS ? length : 1;
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        found += (tokens[i] & LW_TOKEN_UNSUPERVISED) == 0;
+    }
+    return found;
+}
+
+/* Of the document that a stream shows. None is for nothing, or its source would be drawn for ever. */
+static uint64_t cost_of(const lw__lane *lane, const lw__stream *stream)
+{
+    const lw__settings *settings = lane->engine->settings;
+    const lw__entry *entry = &stream->now->entries[stream->position.index];
+    size_t token_count;
+    uint64_t length = lw__draw_length(settings, entry, &token_count);
+    if (settings->unit != LW__UNIT_SUPERVISED) {
+        return settings->unit == LW__UNIT_TOKENS ? length : 1;
+    }
+    uint64_t cost = count_supervised(stream->now->ids + entry->offset, token_count);
+    return cost > 0 ? cost : 1;
 }
 
 /* Chooses the source to draw from. Repeating it after a wait comes to the same. */
@@ -191,11 +208,10 @@ static lw__outcome choose(lw__lane *lane, size_t *chosen, uint64_t *chosen_cost,
     lw__mixture *mixture = &lane->mixture;
     *chosen = SIZE_MAX;
     for (size_t i = 0; i < mixture->source_count; i++) {
-        uint64_t length = 0;
         if (!lw__mixture_is_eligible(mixture, i)) {
             continue;
         }
-        lw__outcome shown = show(lane, &lane->streams[i], &length, err);
+        lw__outcome shown = show(lane, &lane->streams[i], err);
         if (shown == LW__HAS_ENDED) {
             lw__mixture_end(mixture, i);
             return lw__mixture_is_live(mixture) ? choose(lane, chosen, chosen_cost, err)
@@ -204,7 +220,7 @@ static lw__outcome choose(lw__lane *lane, size_t *chosen, uint64_t *chosen_cost,
         if (shown != LW__DRAWN) {
             return shown;
         }
-        uint64_t cost = cost_of(lane, length);
+        uint64_t cost = cost_of(lane, &lane->streams[i]);
         if (*chosen == SIZE_MAX || lw__mixture_is_before(mixture, i, cost, *chosen, *chosen_cost)) {
             *chosen = i;
             *chosen_cost = cost;

@@ -102,8 +102,13 @@ static lw_status encode_one(lw__scratch *scratch, size_t index, lw_error *err)
     if (document->fault != NULL || out->dropped) {
         return LW_OK;
     }
-    LW__TRY(lw__encoder_encode(scratch->encoder, worked ? raw->text : document->text,
-                               worked ? raw->bytes : document->bytes, &scratch->arena, err));
+    lw_str text =
+        worked ? (lw_str){raw->text, raw->bytes} : (lw_str){document->text, document->bytes};
+    LW__TRY(
+        worked && raw->spans != NULL
+            ? lw__encoder_encode_spans(scratch->encoder, text, raw->spans, raw->span_count,
+                                       &scratch->arena, err)
+            : lw__encoder_encode(scratch->encoder, text.data, text.bytes, &scratch->arena, err));
     size_t count = scratch->arena.count - out->offset;
     if (count > UINT32_MAX) {
         return lw__fail(err, LW_E_UNSUPPORTED,

@@ -2,6 +2,9 @@
 /*
  * Records: the documents and rows that pass down a lane.
  *
+ * A token that is not learnt has LW_TOKEN_UNSUPERVISED set from the tokenizer to the rendered row,
+ * so that it needs no care on the way: copies, carries and tokens that are read again have it too.
+ *
  * A document's tokens lie in its block's arena, and only while the chain pushes it; an accumulator
  * that holds a document makes the chain copy them. A row has its tokens in a buffer of its own, copied
  * once, when a segment is added; so a block can go as soon as its documents are drawn.
@@ -57,7 +60,9 @@ typedef struct lw__row {
 typedef struct lw__raw {
     const char *text;
     size_t bytes;
-    char *own;     /* the text, when a worker replaced or made it */
+    char *own;           /* the text, when a worker replaced or made it */
+    lw_text_span *spans; /* of it, those that are learnt; NULL: all of it */
+    size_t span_count;
     size_t record; /* of the part, that it is or was made of */
     size_t parent; /* of one that was made: which of the group it was made of */
     bool dropped;

@@ -7,6 +7,8 @@
  */
 #include "engine/texts.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -35,7 +37,9 @@ static void release(lw__text_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         lw__free(list->items[i].u.raw.own);
+        lw__free(list->items[i].u.raw.spans);
         list->items[i].u.raw.own = NULL;
+        list->items[i].u.raw.spans = NULL;
     }
 }
 
@@ -61,6 +65,15 @@ void lw__texts_reset(lw__texts *texts)
 
 /* ---- what workers call ---------------------------------------------------------------------- */
 
+/* The spans are places in the text. */
+static lw_status check_no_spans(const char *function, const lw_record *document, lw_error *err)
+{
+    return document->u.raw.spans == NULL
+               ? LW_OK
+               : lw__fail(err, LW_E_OPERATOR,
+                          "%s: a text whose spans are known, expected one without", function);
+}
+
 static lw_status copy_checked(const char *function, const char *data, size_t bytes, char **own,
                               lw_error *err)
 {
@@ -77,12 +90,57 @@ lw_status lw_document_set_text(lw_record *document, const char *data, size_t byt
     if (document->kind != LW__TEXT) {
         return lw__fail(err, LW_E_OPERATOR, "lw_document_set_text: not in a DOCUMENT worker");
     }
+    LW__TRY(check_no_spans("lw_document_set_text", document, err));
     LW__TRY(copy_checked("lw_document_set_text", data, bytes, &own, err));
     lw__raw *raw = &document->u.raw;
     lw__free(raw->own);
     raw->own = own;
     raw->text = own;
     raw->bytes = bytes;
+    return LW_OK;
+}
+
+/* Whether no character goes on over a place in the text. */
+static bool is_edge(const lw__raw *raw, uint64_t at)
+{
+    return at == raw->bytes || ((unsigned char)raw->text[at] & 0xC0) != 0x80;
+}
+
+static bool are_spans(const lw__raw *raw, const lw_text_span *spans, size_t count)
+{
+    uint64_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (spans[i].first < taken || spans[i].end < spans[i].first || spans[i].end > raw->bytes ||
+            !is_edge(raw, spans[i].first) || !is_edge(raw, spans[i].end)) {
+            return false;
+        }
+        taken = spans[i].end;
+    }
+    return true;
+}
+
+lw_status lw_document_supervise(lw_record *document, const lw_text_span *spans, size_t count,
+                                lw_error *err)
+{
+    lw__raw *raw = &document->u.raw;
+    if (document->kind != LW__TEXT) {
+        return lw__fail(err, LW_E_OPERATOR, "lw_document_supervise: not in a DOCUMENT worker");
+    }
+    LW__TRY(check_no_spans("lw_document_supervise", document, err));
+    if (!are_spans(raw, spans, count)) {
+        return lw__fail(err, LW_E_OPERATOR,
+                        "lw_document_supervise: spans that overlap, cut a character or leave the "
+                        "text of %zu bytes, expected them in order and within it",
+                        raw->bytes);
+    }
+    raw->spans = lw__alloc_array(count + 1, sizeof *spans);
+    if (raw->spans == NULL) {
+        return lw__fail_nomem(err, (count + 1) * sizeof *spans, "the spans of a text");
+    }
+    if (count > 0) {
+        memcpy(raw->spans, spans, count * sizeof *spans);
+    }
+    raw->span_count = count;
     return LW_OK;
 }
 
@@ -95,6 +153,7 @@ lw_status lw_sink_make(lw_sink *sink, const lw_record *parent, const char *data,
         return lw__fail(err, LW_E_OPERATOR, "%s: makes a document of one that is not next",
                         sink->type->name);
     }
+    LW__TRY(check_no_spans("lw_sink_make", parent, err));
     LW__TRY(copy_checked("lw_sink_make", data, bytes, &raw.own, err));
     raw.text = raw.own;
     raw.record = parent->u.raw.record;
@@ -148,6 +207,7 @@ static lw_status merge(lw__texts *texts, const lw__text_pass *pass, lw_error *er
         if (made == before || !rec->u.raw.dropped) {
             LW__TRY(append(&texts->spare, &rec->u.raw, err));
             rec->u.raw.own = NULL;
+            rec->u.raw.spans = NULL;
         }
         place += in_group;
     }
@@ -190,17 +250,6 @@ static lw_status run_worker(const lw__part *part, const lw__operator *oper, lw__
 
 /* ---- a part --------------------------------------------------------------------------------- */
 
-static bool has_workers(const lw__engine *engine)
-{
-    for (size_t i = 0; i < engine->options.operator_count; i++) {
-        const lw_op_type *type = engine->options.operators[i].type;
-        if (type->phase == LW_PHASE_DOCUMENT && type->work != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static lw_status begin(lw__scratch *scratch, lw_error *err)
 {
     for (size_t i = 0; i < scratch->documents.count; i++) {
@@ -231,7 +280,8 @@ lw_status lw__texts_work(const lw__part *part, lw__scratch *scratch, lw_error *e
 {
     const lw__engine *engine = part->stream->engine;
     scratch->texts.now.count = 0;
-    if (!has_workers(engine)) {
+    if (!lw__operators_have_work(engine->options.operators, engine->options.operator_count,
+                                 LW_PHASE_DOCUMENT)) {
         return LW_OK;
     }
     LW__TRY(begin(scratch, err));

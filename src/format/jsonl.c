@@ -41,6 +41,9 @@ void lw__documents_reset(lw__documents *documents)
 static size_t count_keys(const char *field)
 {
     size_t count = 1;
+    if (strcmp(field, ".") == 0) {
+        return 0;
+    }
     for (const char *c = field; *c != '\0'; c++) {
         if (c[0] == '\\' && c[1] == '.') {
             c++;
@@ -76,7 +79,7 @@ lw_status lw__jsonl_init(lw__jsonl_options *options, const char *source, const c
     options->bad_policy = bad_policy;
     size_t key_count = count_keys(field);
     options->field = lw__copy_text(field, strlen(field));
-    options->keys = lw__alloc_zero(key_count, sizeof *options->keys);
+    options->keys = lw__alloc_zero(key_count + 1, sizeof *options->keys);
     if (options->field == NULL || options->keys == NULL) {
         return lw__fail_nomem(err, strlen(field) + 1, "the text field");
     }
@@ -150,6 +153,20 @@ static void take_value(lw__json *json, bool replace, unsigned char *to, finding 
 static bool is_key(lw_str key, const lw__jsonl_key *wanted)
 {
     return key.bytes == wanted->bytes && memcmp(key.data, wanted->data, key.bytes) == 0;
+}
+
+/* The record itself is the text, as it stands in the line. */
+static void take_record(lw__json *json, finding *out)
+{
+    bool is_object = lw__json_peek(json) == LW__JSON_OBJECT;
+    const unsigned char *start = json->at;
+    *out = (finding){.at = start};
+    if (!is_object) {
+        (void)lw__json_enter(json, '{'); /* which says what is wrong */
+        return;
+    }
+    lw__json_skip(json);
+    out->text = (lw_str){(const char *)start, (size_t)(json->at - start)};
 }
 
 /*
@@ -230,7 +247,11 @@ static lw_status parse_line(const lw__jsonl_options *options, const line_view *l
     finding field;
     lw__json_open(&json, line->data, line->count);
     json.replace_surrogates = true; /* outside the text they are nobody's concern */
-    find_field(options, &json, line->to, &field);
+    if (options->key_count == 0) {
+        take_record(&json, &field);
+    } else {
+        find_field(options, &json, line->to, &field);
+    }
     lw__json_finish(&json);
     *out = (lw__document){field.text.data, field.text.bytes, NULL};
     if (json.fault == NULL && field.text.data != NULL) {

@@ -13,11 +13,11 @@ typedef struct lw__jsonl_key {
 typedef struct lw__jsonl_options {
     char *field;         /* as the recipe has it, for messages */
     lw__jsonl_key *keys; /* the field's path, split at its dots */
-    size_t key_count;
+    size_t key_count;    /* 0: the field is the record itself */
     lw__bad_policy bad_policy;
 } lw__jsonl_options;
 
-/* Splits field at dots ("\." is a dot in a key). options must be empty; reset frees them. */
+/* Splits field at dots ("\." is a dot in a key); "." alone is the whole record. options must be empty; reset frees them. */
 lw_status lw__jsonl_init(lw__jsonl_options *options, const char *source, const char *field,
                          lw__bad_policy bad_policy, lw_error *err);
 void lw__jsonl_reset(lw__jsonl_options *options);

@@ -51,6 +51,7 @@ static lw_status put_part(lw__tally *tally, uint64_t first_record, lw_error *err
         tally->part_capacity = capacity;
     }
     tally->part_records[tally->part_count++] = first_record;
+    tally->known_parts = tally->part_count;
     return LW_OK;
 }
 
@@ -67,7 +68,7 @@ static lw_status count_parts(lw__tally *tally, lw__cursor *cursor, lw__text *tex
     return LW_OK;
 }
 
-/* Counts the first block that is not counted yet. On failure nothing has changed. */
+/* Counts the first block that is not counted yet. On failure its parts before the fault are known. */
 static lw_status count_block(const lw__dataset *dataset, lw__tally *tally, uint64_t block,
                              lw_error *err)
 {
@@ -96,6 +97,31 @@ typedef struct part_place {
     uint64_t decoded_offset; /* of its block */
 } part_place;
 
+/* Whether a part has a number: of a block that is counted, or could be up to there. */
+static bool is_known(const lw__tally *tally, size_t index, uint64_t part)
+{
+    return tally->block_count >= index + (part > 0) ||
+           (tally->block_count == index &&
+            tally->blocks[index].first_part + part < tally->known_parts);
+}
+
+/* Counts blocks until the part has a number. */
+static lw_status count_up_to(const lw__dataset *dataset, lw__tally *tally, uint64_t first_block,
+                             size_t index, uint64_t part, lw_error *err)
+{
+    while (!is_known(tally, index, part)) {
+        lw_error fault = {.status = LW_OK};
+        lw_status status = count_block(dataset, tally, first_block + tally->block_count, &fault);
+        if (status < 0 && !is_known(tally, index, part)) {
+            if (err != NULL) {
+                *err = fault;
+            }
+            return status;
+        }
+    }
+    return LW_OK;
+}
+
 static lw_status find_part(const lw__dataset *dataset, uint64_t block, uint64_t part,
                            part_place *out, lw_error *err)
 {
@@ -104,13 +130,11 @@ static lw_status find_part(const lw__dataset *dataset, uint64_t block, uint64_t 
     uint64_t first_block = dataset->shards[shard_index].first_block;
     size_t index = (size_t)(block - first_block);
     LW__TRY(reserve_block(tally, err));
-    while (tally->block_count < index + (part > 0)) {
-        LW__TRY(count_block(dataset, tally, first_block + tally->block_count, err));
-    }
+    LW__TRY(count_up_to(dataset, tally, first_block, index, part, err));
     const lw__tally_block *at = &tally->blocks[index];
     *out = (part_place){at->first_record, at->decoded_offset};
     if (part > 0) {
-        if (part >= at[1].first_part - at->first_part) {
+        if (index < tally->block_count && part >= at[1].first_part - at->first_part) {
             return lw__fail(err, LW_E_INVALID,
                             "format: source \"%s\" block %llu: part %llu asked for, expected one "
                             "of %zu",

@@ -19,6 +19,7 @@ typedef struct lw__tally {
     uint64_t *part_records; /* the number of the first record of each part */
     size_t part_count;
     size_t part_capacity;
+    size_t known_parts; /* part_count, and parts of the next block that come before damage */
 } lw__tally;
 
 void lw__tally_reset(lw__tally *tally);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum lw__unit { LW__UNIT_TOKENS, LW__UNIT_DOCUMENTS } lw__unit;
+typedef enum lw__unit { LW__UNIT_TOKENS, LW__UNIT_DOCUMENTS, LW__UNIT_SUPERVISED } lw__unit;
 
 typedef enum lw__order { LW__ORDER_PERMUTED, LW__ORDER_FILE } lw__order;
 

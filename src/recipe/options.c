@@ -21,7 +21,7 @@ static_assert(sizeof(lw__unit) == sizeof(unsigned), "enums are stored as unsigne
 
 /* Indexed by the enums of plan/settings.h. */
 static const char *const order_names[] = {"permuted", "file", NULL};
-static const char *const unit_names[] = {"tokens", "documents", NULL};
+static const char *const unit_names[] = {"tokens", "documents", "supervised", NULL};
 static const char *const algorithm_names[] = {"wrap", "best_fit", NULL};
 static const char *const overflow_names[] = {"split", "truncate", "drop", NULL};
 static const char *const shift_names[] = {"stream", "document", NULL};
@@ -55,13 +55,14 @@ static const lw__option table[] = {
     {LW__PER_SOURCE "format", LW__OPTION_NAME, LW__STREAM, "null", .names = format_names,
      IN_SOURCE(format), .text = "The format of the files; null: by their names."},
     {LW__PER_SOURCE "text", LW__OPTION_TEXT, LW__STREAM, "text", IN_SOURCE(text),
-     .text = "The field of a record that holds the text; dots lead into nested objects."},
+     .text = "The field of a record that holds the text; dots lead into nested objects, and . "
+             "alone is the whole record."},
     {LW__PER_SOURCE "weight", LW__OPTION_WEIGHT, LW__STREAM, "1", IN_SOURCE(weight),
      .text = "The source's share of the mixture, relative to the other weights."},
     {LW__PER_SOURCE "block", LW__OPTION_BYTES, LW__STREAM, "0", .max = BYTES_MAX,
      IN_SOURCE(block_bytes), .text = "The size of a block; 0: chosen from the size of the source."},
     {"mixture.unit", LW__OPTION_ENUM, LW__STREAM, "tokens", .names = unit_names, IN(unit),
-     .text = "What weights are shares of."},
+     .text = "What weights are shares of: tokens, documents, or tokens that are learnt."},
     {"tokenizer.path", LW__OPTION_TEXT_OR_NULL, LW__STREAM, "null", IN(tokenizer_path),
      .covered = true,
      .text = "A `tokenizer.json`, a `tekken.json`, ranks in `.tiktoken` form, a `vocab.bpe` or "

@@ -15,6 +15,7 @@ static bool runs_avx2(void)
 static bool runs_avx512(void)
 {
     return runs_avx2() && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512vbmi2");
 }
@@ -23,12 +24,15 @@ size_t lw__blocks_forms(lw__blocks_form forms[static 3])
 {
     size_t count = 0;
     if (runs_avx512()) {
-        forms[count++] = (lw__blocks_form){.name = "avx512", .walk = lw__blocks_avx512};
+        forms[count++] = (lw__blocks_form){
+            .name = "avx512", .walk = lw__blocks_avx512, .do_jobs = lw__bpe_jobs_avx512};
     }
     if (runs_avx2()) {
-        forms[count++] = (lw__blocks_form){.name = "avx2", .walk = lw__blocks_avx2};
+        forms[count++] = (lw__blocks_form){
+            .name = "avx2", .walk = lw__blocks_avx2, .do_jobs = lw__bpe_jobs_portable};
     }
-    forms[count++] = (lw__blocks_form){.name = "portable", .walk = lw__blocks_portable};
+    forms[count++] = (lw__blocks_form){
+        .name = "portable", .walk = lw__blocks_portable, .do_jobs = lw__bpe_jobs_portable};
     return count;
 }
 
@@ -36,8 +40,10 @@ size_t lw__blocks_forms(lw__blocks_form forms[static 3])
 
 size_t lw__blocks_forms(lw__blocks_form forms[static 3])
 {
-    forms[0] = (lw__blocks_form){.name = "neon", .walk = lw__blocks_neon};
-    forms[1] = (lw__blocks_form){.name = "portable", .walk = lw__blocks_portable};
+    forms[0] = (lw__blocks_form){
+        .name = "neon", .walk = lw__blocks_neon, .do_jobs = lw__bpe_jobs_portable};
+    forms[1] = (lw__blocks_form){
+        .name = "portable", .walk = lw__blocks_portable, .do_jobs = lw__bpe_jobs_portable};
     return 2;
 }
 
@@ -45,7 +51,8 @@ size_t lw__blocks_forms(lw__blocks_form forms[static 3])
 
 size_t lw__blocks_forms(lw__blocks_form forms[static 3])
 {
-    forms[0] = (lw__blocks_form){.name = "portable", .walk = lw__blocks_portable};
+    forms[0] = (lw__blocks_form){
+        .name = "portable", .walk = lw__blocks_portable, .do_jobs = lw__bpe_jobs_portable};
     return 1;
 }
 

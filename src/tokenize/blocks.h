@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tokenize/bpe_short.h"
 #include "tokenize/split.h"
 
 #define LW__BLOCK_BYTES 64
@@ -41,6 +42,7 @@ lw__blocks_walk lw__blocks_avx512;
 typedef struct lw__blocks_form {
     const char *name;
     lw__blocks_walk *walk;
+    lw__bpe_do_jobs *do_jobs;
 } lw__blocks_form;
 
 /* The forms that this processor can run, the fastest first; the number of them is at least 1. */

@@ -14,9 +14,8 @@
 #include "base/error.h"
 #include "tokenize/bpe_pairs.h"
 #include "tokenize/bpe_queue.h"
+#include "tokenize/bpe_short.h"
 
-#define PACKED_PIECE  16               /* symbols that are looked at all at once */
-#define PACKED_BITS   4                /* of a place among them, below the rank */
 #define SHORT_PIECE   32               /* symbols up to which the scan beats the heap */
 #define NOWHERE       UINT32_MAX       /* no node */
 #define LONGEST_PIECE (UINT32_MAX / 2) /* links of its pairs are counted in 32 bits */
@@ -29,69 +28,14 @@ void lw__bpe_scratch_reset(lw__bpe_scratch *scratch)
     memset(scratch, 0, sizeof *scratch);
 }
 
-/* Symbols in the places of their first bytes. */
-typedef struct packed {
-    uint32_t ranks[PACKED_PIECE]; /* rank and place of the pair that starts here */
-    uint32_t ids[PACKED_PIECE];
-    uint32_t live; /* bits of the places that start a symbol */
-} packed;
-
-static inline void packed_put(packed *p, unsigned at, uint32_t rank)
-{
-    p->ranks[at] = rank == LW__RANK_NONE ? LW__RANK_NONE : rank << PACKED_BITS | at;
-}
-
-/* Looks up the pair that starts at a symbol again. */
-static inline void packed_renew(const lw__bpe *bpe, packed *p, unsigned at)
-{
-    uint32_t behind = p->live >> at >> 1;
-    if (behind == 0) {
-        p->ranks[at] = LW__RANK_NONE;
-        return;
-    }
-    unsigned next = at + 1 + (unsigned)__builtin_ctz(behind);
-    packed_put(p, at, lw__pair_rank(bpe, p->ids[at], p->ids[next]));
-}
-
-static inline uint32_t least_of(const uint32_t *ranks)
-{
-    uint32_t least[4] = {ranks[0], ranks[1], ranks[2], ranks[3]};
-    for (unsigned i = 4; i < PACKED_PIECE; i++) {
-        least[i % 4] = ranks[i] < least[i % 4] ? ranks[i] : least[i % 4];
-    }
-    least[0] = least[1] < least[0] ? least[1] : least[0];
-    least[2] = least[3] < least[2] ? least[3] : least[2];
-    return least[2] < least[0] ? least[2] : least[0];
-}
-
-static size_t encode_packed(const lw__bpe *bpe, const unsigned char *piece, size_t count,
+static size_t encode_packed(const lw__bpe *bpe, const unsigned char *piece, size_t bytes,
                             int32_t *ids)
 {
-    packed p = {.live = (1u << count) - 1};
-    memset(p.ranks, 0xFF, sizeof p.ranks);
-    for (unsigned i = 0; i < count; i++) {
-        p.ids[i] = (uint32_t)bpe->byte_ids[piece[i]];
-    }
-    for (unsigned i = 0; i + 1 < count; i++) {
-        packed_put(&p, i, lw__pair_byte_rank(bpe, piece + i));
-    }
-    for (uint32_t least = least_of(p.ranks); least != LW__RANK_NONE; least = least_of(p.ranks)) {
-        unsigned at = least % PACKED_PIECE;
-        unsigned gone = at + 1 + (unsigned)__builtin_ctz(p.live >> at >> 1);
-        uint32_t before = p.live & ((1u << at) - 1);
-        p.live &= ~(1u << gone);
-        p.ranks[gone] = LW__RANK_NONE;
-        p.ids[at] = (uint32_t)bpe->ids[least >> PACKED_BITS];
-        packed_renew(bpe, &p, at);
-        if (before != 0) {
-            packed_renew(bpe, &p, 31u - (unsigned)__builtin_clz(before));
-        }
-    }
-    size_t found = 0;
-    for (uint32_t left = p.live; left != 0; left &= left - 1) {
-        ids[found++] = (int32_t)p.ids[__builtin_ctz(left)];
-    }
-    return found;
+    lw__bpe_job job = {.piece = piece, .bytes = (uint32_t)bytes};
+    lw__bpe_job *only = &job;
+    lw__bpe_jobs_portable(bpe, &only, 1);
+    memcpy(ids, job.ids, job.count * sizeof *ids);
+    return job.count;
 }
 
 /* Takes out symbol `at + 1` of `count`, and the pair it starts. */
@@ -250,7 +194,7 @@ lw_status lw__bpe_encode(const lw__bpe *bpe, lw__bpe_scratch *scratch, const uns
         *count = 0;
         return LW_OK;
     }
-    if (bytes <= PACKED_PIECE) {
+    if (bytes <= LW__BPE_SHORT) {
         *count = encode_packed(bpe, piece, bytes, ids);
         return LW_OK;
     }

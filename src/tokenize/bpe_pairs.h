@@ -17,9 +17,11 @@
 #define LW__PAIR_RANK_BITS   20
 #define LW__PAIR_FILTER_BITS 20 /* 128 KiB */
 
+#define LW__PAIR_FACTOR UINT64_C(0x9E3779B97F4A7C15)
+
 static inline uint64_t lw__pair_hash(uint64_t key)
 {
-    uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = key * LW__PAIR_FACTOR;
     return hash ^ hash >> 32;
 }
 

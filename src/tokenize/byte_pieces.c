@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tokenize/entry_ids.h"
 
 _Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
@@ -33,6 +34,7 @@ lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *t
     pieces->pieces = scratch;
     set_rules(pieces, tokenizer);
     pieces->walk = forms[0].walk;
+    pieces->do_jobs = forms[0].do_jobs;
     if (tokenizer->vocab.rules.family == LW__SPLIT_STEPS) {
         LW__TRY(lw__steps_scratch_create(&pieces->steps, err));
     }
@@ -77,65 +79,6 @@ static unsigned kind_of(const lw__byte_pieces *pieces, bool whole)
     return !whole && pieces->tokenizer->vocab.whole_piece;
 }
 
-/* Where an entry of too many ids has them instead: see lw__long_cache_keep. */
-static uint64_t kept_at(const uint32_t *ids)
-{
-    return (uint64_t)ids[2] << 32 | ids[1];
-}
-
-/* The ids of an entry that has not all of them in it; false when they are no longer anywhere. */
-static __attribute__((noinline)) bool put_kept(const lw__byte_pieces *pieces, uint32_t *entry_ids,
-                                               int32_t **out)
-{
-    const uint32_t *ids = lw__long_cache_kept(&pieces->long_cache, kept_at(entry_ids));
-    if (ids == NULL) {
-        entry_ids[0] = 0;
-        return false;
-    }
-    size_t count = entry_ids[0] >> LW__CACHE_ID_BITS;
-    memcpy(*out, ids, count * sizeof *ids);
-    *out += count;
-    return true;
-}
-
-/* Puts all places of the entry, and counts those that are used; false as in put_kept. */
-static inline bool put_ids(const lw__byte_pieces *pieces, uint32_t *ids, size_t room, int32_t **out)
-{
-    uint32_t first = ids[0];
-    if (__builtin_expect(first >> LW__CACHE_ID_BITS > room, 0)) {
-        return put_kept(pieces, ids, out);
-    }
-    memcpy(*out, ids, room * sizeof *ids);
-    (*out)[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
-    *out += first >> LW__CACHE_ID_BITS;
-    return true;
-}
-
-/* An entry whose ids are gone must not be found again: its key says nothing of its count. */
-static inline bool put_entry(const lw__byte_pieces *pieces, lw__cache_entry *entry, int32_t **out)
-{
-    if (__builtin_expect(put_ids(pieces, entry->ids, LW__CACHE_IDS, out), 1)) {
-        return true;
-    }
-    *entry = (lw__cache_entry){.ids = {0}};
-    return false;
-}
-
-/* Fills the ids of an entry with room for some of them. */
-static void fill_ids(lw__byte_pieces *pieces, uint32_t *entry_ids, size_t room, const int32_t *ids,
-                     size_t count)
-{
-    if (count > room) {
-        uint64_t at = lw__long_cache_keep(&pieces->long_cache, ids, count);
-        entry_ids[0] = 0;
-        entry_ids[1] = (uint32_t)at;
-        entry_ids[2] = (uint32_t)(at >> 32);
-    } else {
-        memcpy(entry_ids, ids, count * sizeof *ids);
-    }
-    entry_ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
-}
-
 /* Bytes on their way to ids: a whole piece, or a part of one between certain cuts. */
 typedef struct unit {
     const unsigned char *text;
@@ -146,19 +89,25 @@ typedef struct unit {
     lw__long_key longer; /* up to LW__LONG_CACHE_BYTES */
 } unit;
 
+/* Whether the ids of a short unit may wait for others: those of SentencePiece are merged elsewhere. */
+static bool may_wait(const lw__byte_pieces *pieces, size_t bytes)
+{
+    return bytes <= LW__CACHE_KEY_BYTES && pieces->pieces == NULL;
+}
+
 /* Looks where put_pieces and put_part do not. */
-static bool put_known(lw__byte_pieces *pieces, unit *u, const unsigned char *end, int32_t **out)
+static bool find_known(lw__byte_pieces *pieces, unit *u, const unsigned char *end, int32_t **out)
 {
     unsigned kind = kind_of(pieces, u->whole);
     if (u->bytes <= LW__CACHE_KEY_BYTES) {
         lw__cache_entry *entry = lw__cache_find_beside(&pieces->cache, &u->key);
-        return entry != NULL && put_entry(pieces, entry, out);
+        return entry != NULL && lw__entry_put_short(&pieces->long_cache, entry, out);
     }
     if (u->bytes <= LW__WIDE_BYTES) {
         u->wide = lw__wide_key_of(u->text, u->bytes, end);
         u->wide.tail = kind != 0 ? lw__cache_other_kind(u->wide.tail) : u->wide.tail;
         lw__wide_entry *entry = lw__wide_find(&pieces->wide_cache, &u->wide);
-        return entry != NULL && put_ids(pieces, entry->ids, LW__WIDE_IDS, out);
+        return entry != NULL && lw__entry_put(&pieces->long_cache, entry->ids, LW__WIDE_IDS, out);
     }
     if (u->bytes <= LW__LONG_CACHE_BYTES) {
         size_t count = 0;
@@ -173,15 +122,24 @@ static bool put_known(lw__byte_pieces *pieces, unit *u, const unsigned char *end
     return false;
 }
 
+/* The same, for the ids of the arena. */
+static bool put_known(lw__byte_pieces *pieces, unit *u, const unsigned char *end, lw__arena *arena)
+{
+    int32_t *out = arena->ids + arena->count;
+    bool found = find_known(pieces, u, end, &out);
+    arena->count = (size_t)(out - arena->ids);
+    return found;
+}
+
 /* For what put_known did not find. */
 static void keep(lw__byte_pieces *pieces, const unit *u, const int32_t *ids, size_t count)
 {
     if (u->bytes <= LW__CACHE_KEY_BYTES) {
         lw__cache_entry *entry = lw__cache_take_beside(&pieces->cache, &u->key);
-        fill_ids(pieces, entry->ids, LW__CACHE_IDS, ids, count);
+        lw__entry_fill(&pieces->long_cache, entry->ids, LW__CACHE_IDS, ids, count);
     } else if (u->bytes <= LW__WIDE_BYTES) {
         lw__wide_entry *entry = lw__wide_take(&pieces->wide_cache, &u->wide);
-        fill_ids(pieces, entry->ids, LW__WIDE_IDS, ids, count);
+        lw__entry_fill(&pieces->long_cache, entry->ids, LW__WIDE_IDS, ids, count);
     } else if (u->bytes <= LW__LONG_CACHE_BYTES) {
         lw__long_cache_put(&pieces->long_cache, &u->longer, ids, count);
     }
@@ -189,17 +147,23 @@ static void keep(lw__byte_pieces *pieces, const unit *u, const int32_t *ids, siz
 
 /* The ids of what is not where the table of short pieces has it first. */
 static lw_status put_missed_part(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
-                                 const lw__cache_key *key, const unsigned char *end, int32_t **out,
-                                 lw_error *err)
+                                 const lw__cache_key *key, const unsigned char *end,
+                                 lw__arena *arena, lw_error *err)
 {
-    unit u = {.text = text, .bytes = bytes, .whole = false, .key = *key};
-    if (put_known(pieces, &u, end, out)) {
+    if (may_wait(pieces, bytes)) {
+        lw__gap_piece piece = {.text = text, .bytes = bytes, .key = key, .whole = false};
+        lw__gaps_leave(pieces, &piece, arena);
         return LW_OK;
     }
+    unit u = {.text = text, .bytes = bytes, .whole = false, .key = *key};
+    if (put_known(pieces, &u, end, arena)) {
+        return LW_OK;
+    }
+    int32_t *ids = arena->ids + arena->count;
     size_t count = 0;
-    LW__TRY(merge(pieces, text, bytes, false, *out, &count, err));
-    keep(pieces, &u, *out, count);
-    *out += count;
+    LW__TRY(merge(pieces, text, bytes, false, ids, &count, err));
+    keep(pieces, &u, ids, count);
+    arena->count += count;
     return LW_OK;
 }
 
@@ -225,19 +189,22 @@ static part part_of(const lw__byte_pieces *pieces, const unsigned char *text, si
 }
 
 static lw_status put_part(lw__byte_pieces *pieces, const part *p, const unsigned char *end,
-                          int32_t **out, lw_error *err)
+                          lw__arena *arena, lw_error *err)
 {
+    int32_t *out = arena->ids + arena->count;
     for (size_t i = 0; i < 2; i++) {
-        if (lw__cache_is(&p->pair[i], &p->key) && put_entry(pieces, &p->pair[i], out)) {
+        if (lw__cache_is(&p->pair[i], &p->key) &&
+            lw__entry_put_short(&pieces->long_cache, &p->pair[i], &out)) {
+            arena->count = (size_t)(out - arena->ids);
             return LW_OK;
         }
     }
-    return put_missed_part(pieces, p->text, p->bytes, &p->key, end, out, err);
+    return put_missed_part(pieces, p->text, p->bytes, &p->key, end, arena, err);
 }
 
 /* A piece of which the first certain cut is known. */
 static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes,
-                           size_t cut, int32_t **out, lw_error *err)
+                           size_t cut, lw__arena *arena, lw_error *err)
 {
     part parts[PARTS];
     const unsigned char *end = piece + bytes;
@@ -249,7 +216,7 @@ static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, 
             cut = at < bytes ? lw__cuts_next(pieces->cuts, piece, bytes, at) : bytes;
         }
         for (size_t i = 0; i < count; i++) {
-            LW__TRY(put_part(pieces, &parts[i], end, out, err));
+            LW__TRY(put_part(pieces, &parts[i], end, arena, err));
         }
     }
     return LW_OK;
@@ -272,27 +239,35 @@ static size_t first_cut(const lw__byte_pieces *pieces, const unsigned char *piec
 static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
                                                       const unsigned char *piece, size_t bytes,
                                                       const lw__cache_key *key,
-                                                      const unsigned char *end, int32_t **out,
+                                                      const unsigned char *end, lw__arena *arena,
                                                       lw_error *err)
 {
+    if (may_wait(pieces, bytes)) {
+        lw__gap_piece missed = {.text = piece, .bytes = bytes, .key = key, .whole = true};
+        lw__gaps_leave(pieces, &missed, arena);
+        return LW_OK;
+    }
     unit u = {.text = piece, .bytes = bytes, .whole = true, .key = *key};
     size_t cut = bytes > LW__WIDE_BYTES ? first_cut(pieces, piece, bytes) : bytes;
     if (cut < bytes) { /* Such a piece seldom comes again, its parts do. */
-        return put_parts(pieces, piece, bytes, cut, out, err);
+        return put_parts(pieces, piece, bytes, cut, arena, err);
     }
-    if (put_known(pieces, &u, end, out)) {
+    if (put_known(pieces, &u, end, arena)) {
         return LW_OK;
     }
-    int32_t *start = *out;
+    size_t start = arena->count;
+    uint64_t gaps = pieces->gaps.left;
     cut = bytes > LW__CACHE_KEY_BYTES ? first_cut(pieces, piece, bytes) : bytes;
     if (cut < bytes) {
-        LW__TRY(put_parts(pieces, piece, bytes, cut, out, err));
+        LW__TRY(put_parts(pieces, piece, bytes, cut, arena, err));
     } else {
         size_t count = 0;
-        LW__TRY(merge(pieces, piece, bytes, true, start, &count, err));
-        *out += count;
+        LW__TRY(merge(pieces, piece, bytes, true, arena->ids + start, &count, err));
+        arena->count += count;
     }
-    keep(pieces, &u, start, (size_t)(*out - start));
+    if (gaps == pieces->gaps.left) { /* else not all ids are there yet */
+        keep(pieces, &u, arena->ids + start, arena->count - start);
+    }
     return LW_OK;
 }
 
@@ -302,7 +277,7 @@ static inline bool put_second(const lw__byte_pieces *pieces, lw__cache_entry *pa
     lw__cache_entry used = pair[1];
     pair[1] = pair[0];
     pair[0] = used;
-    return put_entry(pieces, &pair[0], out);
+    return lw__entry_put_short(&pieces->long_cache, &pair[0], out);
 }
 
 static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
@@ -316,10 +291,12 @@ static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, 
         size_t end = batch->ends[i];
         int32_t *next = out; /* so that `out` itself can stay in a register */
         if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)
-                ? !put_entry(pieces, &pair[0], &next)
+                ? !lw__entry_put_short(&pieces->long_cache, &pair[0], &next)
                 : !lw__cache_is(&pair[1], &batch->keys[i]) || !put_second(pieces, pair, &next)) {
+            arena->count = (size_t)(out - arena->ids);
             LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], text + bytes,
-                               &next, err));
+                               arena, err));
+            next = arena->ids + arena->count;
         }
         out = next;
         start = end;
@@ -365,7 +342,7 @@ lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *tex
                                size_t count, lw__arena *arena, lw_error *err)
 {
     size_t taken = pieces->batch.ends[count - 1];
-    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__WIDE_IDS, err));
+    LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__WIDE_IDS + LW__GAP_ROOM, err));
     prepare(pieces, text, bytes, count);
     return put_pieces(pieces, text, bytes, count, arena, err);
 }
@@ -392,7 +369,12 @@ lw_status lw__byte_pieces_encode_by(lw__byte_pieces *pieces, const lw__split_rul
 lw_status lw__byte_pieces_encode(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                                  lw__arena *arena, lw_error *err)
 {
-    return pieces->rules->family == LW__SPLIT_STEPS
-               ? lw__byte_steps_encode(pieces, text, bytes, arena, err)
-               : lw__byte_pieces_encode_by(pieces, pieces->rules, text, bytes, arena, err);
+    pieces->gaps.count = 0;
+    LW__TRY(pieces->rules->family == LW__SPLIT_STEPS
+                ? lw__byte_steps_encode(pieces, text, bytes, arena, err)
+                : lw__byte_pieces_encode_by(pieces, pieces->rules, text, bytes, arena, err));
+    if (pieces->gaps.count > 0) {
+        lw__gaps_fill(pieces, arena);
+    }
+    return LW_OK;
 }

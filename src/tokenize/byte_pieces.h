@@ -8,6 +8,7 @@
 
 #include "tokenize/blocks.h"
 #include "tokenize/bpe.h"
+#include "tokenize/byte_gaps.h"
 #include "tokenize/long_cache.h"
 #include "tokenize/model.h"
 #include "tokenize/piece_cache.h"
@@ -23,20 +24,22 @@ typedef struct lw__piece_batch {
     uint32_t places[LW__BYTE_PIECES_ROOM];
 } lw__piece_batch;
 
-typedef struct lw__byte_pieces {
+struct lw__byte_pieces {
     const lw__tokenizer *tokenizer;
     lw__pieces_scratch *pieces; /* of a SentencePiece vocabulary, else NULL; borrowed */
     const lw__split_rules *rules;
     const lw__cuts *cuts;
     size_t growth; /* the most ids of one byte */
     lw__blocks_walk *walk;
+    lw__bpe_do_jobs *do_jobs;
     lw__cache cache;
     lw__wide_cache wide_cache;
     lw__long_cache long_cache;
     lw__bpe_scratch scratch;
     lw__piece_batch batch;
+    lw__gaps gaps;
     lw__steps_scratch steps; /* with LW__SPLIT_STEPS */
-} lw__byte_pieces;
+};
 
 /* With the scratch of a SentencePiece vocabulary, or NULL. */
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,

@@ -56,6 +56,30 @@ bool lw__charsmap_open(lw__charsmap *map, const unsigned char *bytes, size_t cou
     for (uint32_t byte = 0; byte < 256; byte++) {
         map->starts[byte] = label_of(unit_at(map, root ^ byte)) == byte;
     }
+    for (unsigned char byte = 0; byte < 128; byte++) {
+        lw_str becomes;
+        map->alone[byte] = lw__charsmap_first(map, &byte, 1, &becomes);
+    }
+    return true;
+}
+
+/* Goes from a node to its child by a byte; false when there is none. */
+static bool go_down(const lw__charsmap *map, uint32_t *node, unsigned char byte, bool *ends_text)
+{
+    uint32_t unit = unit_at(map, *node ^ byte);
+    *node ^= byte ^ offset_of(unit);
+    *ends_text = has_text(unit);
+    return label_of(unit) == byte;
+}
+
+/* What the text that ends at a node becomes; false when that is none. */
+static bool text_of(const lw__charsmap *map, uint32_t node, lw_str *out)
+{
+    size_t value = unit_at(map, node) & UINT32_C(0x7FFFFFFF);
+    if (value >= map->text_bytes || ((unsigned char)map->texts[value] & 0xC0) == 0x80) {
+        return false;
+    }
+    *out = (lw_str){.data = map->texts + value, .bytes = strlen(map->texts + value)};
     return true;
 }
 
@@ -66,27 +90,34 @@ size_t lw__charsmap_longest(const lw__charsmap *map, const unsigned char *p, siz
         return 0;
     }
     size_t longest = 0;
-    size_t value = 0;
     size_t found = 0;
-    uint32_t at = offset_of(unit_at(map, 0));
-    for (size_t i = 0; i < bytes && found < RULES; i++) {
-        at ^= p[i];
-        uint32_t unit = unit_at(map, at);
-        if (label_of(unit) != p[i]) {
-            break;
-        }
-        at ^= offset_of(unit);
-        if (has_text(unit)) {
-            value = unit_at(map, at) & UINT32_C(0x7FFFFFFF);
+    uint32_t last = 0;
+    uint32_t node = offset_of(unit_at(map, 0));
+    bool ends_text;
+    for (size_t i = 0; i < bytes && found < RULES && go_down(map, &node, p[i], &ends_text); i++) {
+        if (ends_text) {
+            last = node;
             longest = i + 1;
             found++;
         }
     }
-    if (longest == 0 || value >= map->text_bytes) {
-        return 0;
+    return longest > 0 && text_of(map, last, becomes) ? longest : 0;
+}
+
+bool lw__charsmap_first(const lw__charsmap *map, const unsigned char *p, size_t bytes,
+                        lw_str *becomes)
+{
+    uint32_t node = offset_of(unit_at(map, 0));
+    bool ends_text;
+    if (bytes == 0 || !map->starts[*p]) {
+        return false;
     }
-    *becomes = (lw_str){.data = map->texts + value, .bytes = strlen(map->texts + value)};
-    return longest;
+    for (size_t i = 0; i < bytes && p[i] != 0 && go_down(map, &node, p[i], &ends_text); i++) {
+        if (ends_text) {
+            return text_of(map, node, becomes);
+        }
+    }
+    return false;
 }
 
 bool lw__charsmap_has_ascii(const lw__charsmap *map, unsigned char byte)

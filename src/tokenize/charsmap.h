@@ -2,6 +2,9 @@
 /*
  * The precompiled character map of a SentencePiece model: a double array of texts and what each is
  * replaced with. The bytes are those of the file; nothing is copied.
+ *
+ * sentencepiece replaces the longest text at a place. The Precompiled of tokenizers goes by grapheme
+ * clusters, of which it looks at the shortest text that one starts with.
  */
 #ifndef LW__TOKENIZE_CHARSMAP_H
 #define LW__TOKENIZE_CHARSMAP_H
@@ -18,6 +21,7 @@ typedef struct lw__charsmap {
     const char *texts; /* each ends at a NUL, and so does the last */
     size_t text_bytes;
     bool starts[256]; /* the bytes that a replaced text can start with */
+    bool alone[128];  /* ASCII that is such a text */
 } lw__charsmap;
 
 /* Finds the parts of the bytes; false when they are not those of a map. */
@@ -29,6 +33,10 @@ bool lw__charsmap_open(lw__charsmap *map, const unsigned char *bytes, size_t cou
  */
 size_t lw__charsmap_longest(const lw__charsmap *map, const unsigned char *p, size_t bytes,
                             lw_str *becomes);
+
+/* What the shortest replaced text becomes that starts at p; false when there is none. */
+bool lw__charsmap_first(const lw__charsmap *map, const unsigned char *p, size_t bytes,
+                        lw_str *becomes);
 
 /* Whether a text that starts with this ASCII character, alone or before another, is replaced. */
 bool lw__charsmap_has_ascii(const lw__charsmap *map, unsigned char byte);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "tokenize/byte_pieces.h"
 #include "tokenize/model.h"
+#include "tokenize/supervise.h"
 
 struct lw__encoder {
     const lw__tokenizer *tokenizer;
@@ -18,6 +19,7 @@ struct lw__encoder {
     unsigned char *prefixed;       /* a segment with a space put before it */
     size_t prefixed_capacity;
     lw__normal_scratch normal;
+    lw__anchors anchors; /* of a text with spans */
 };
 
 typedef struct span {
@@ -80,6 +82,7 @@ void lw__encoder_destroy(lw__encoder *encoder)
     lw__pieces_scratch_destroy(encoder->pieces);
     lw__free(encoder->prefixed);
     lw__normal_scratch_reset(&encoder->normal);
+    lw__anchors_reset(&encoder->anchors);
     lw__free(encoder);
 }
 
@@ -140,11 +143,20 @@ static lw_status normalize(lw__encoder *encoder, span *text, lw_error *err)
     return LW_OK;
 }
 
+static lw_status put_anchor(lw__encoder *encoder, const unsigned char *at, const lw__arena *arena,
+                            lw_error *err)
+{
+    return encoder->anchors.text == NULL
+               ? LW_OK
+               : lw__anchors_put(&encoder->anchors, at, arena->count, err);
+}
+
 /* Finds the added tokens of one round; what lies between goes to the next round. The second is that
  * of the normalized text. */
 static lw_status encode_round(lw__encoder *encoder, size_t round, span text, lw__arena *arena,
                               lw_error *err)
 {
+    LW__TRY(put_anchor(encoder, text.data, arena, err));
     if (round == LW__ROUNDS) {
         return encode_segment(encoder, text, arena, err);
     }
@@ -163,6 +175,7 @@ static lw_status encode_round(lw__encoder *encoder, size_t round, span text, lw_
             span between = {.data = text.data + taken, .bytes = match.start - taken};
             LW__TRY(encode_round(encoder, round + 1, between, arena, err));
         }
+        LW__TRY(put_anchor(encoder, text.data + match.start, arena, err));
         LW__TRY(put_id(arena, match.id, err));
         taken = match.end;
     }
@@ -189,8 +202,10 @@ static lw_status encode_document(lw__encoder *encoder, span text, lw__arena *are
     if (tokenizer->bos >= 0) {
         LW__TRY(put_id(arena, tokenizer->bos, err));
     }
+    LW__TRY(put_anchor(encoder, text.data, arena, err));
     LW__TRY(tokenizer->is_bytes ? encode_bytes(text, arena, err)
                                 : encode_round(encoder, 0, text, arena, err));
+    LW__TRY(put_anchor(encoder, text.data + text.bytes, arena, err));
     return tokenizer->eos >= 0 ? put_id(arena, tokenizer->eos, err) : LW_OK;
 }
 
@@ -204,5 +219,36 @@ lw_status lw__encoder_encode(lw__encoder *encoder, const char *text, size_t byte
     if (status < 0) {
         arena->count = before;
     }
+    return status;
+}
+
+static lw_status supervise(lw__encoder *encoder, const lw_text_span *spans, size_t span_count,
+                           lw__arena *arena, size_t before, lw_error *err)
+{
+    lw__supervision job = {.tokenizer = encoder->tokenizer,
+                           .normal = &encoder->normal,
+                           .pieces = encoder->pieces,
+                           .anchors = &encoder->anchors,
+                           .spans = spans,
+                           .span_count = span_count,
+                           .ids = arena->ids};
+    for (size_t i = before; i < arena->count; i++) {
+        arena->ids[i] |= LW_TOKEN_UNSUPERVISED;
+    }
+    return lw__supervise(&job, err);
+}
+
+lw_status lw__encoder_encode_spans(lw__encoder *encoder, lw_str text, const lw_text_span *spans,
+                                   size_t span_count, lw__arena *arena, lw_error *err)
+{
+    size_t before = arena->count;
+    text.data = text.bytes == 0 ? "" : text.data;
+    lw__anchors_begin(&encoder->anchors, text);
+    lw_status status = lw__encoder_encode(encoder, text.data, text.bytes, arena, err);
+    if (status == LW_OK) {
+        status = supervise(encoder, spans, span_count, arena, before, err);
+    }
+    lw__anchors_end(&encoder->anchors);
+    arena->count = status == LW_OK ? arena->count : before;
     return status;
 }

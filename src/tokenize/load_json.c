@@ -306,6 +306,7 @@ static lw_status finish(lw__vocab *vocab, const document *found, lw_error *err)
         memcpy(&item, found->storage.data + place.at * sizeof item, sizeof item);
         LW__TRY(use_added(vocab, &item, model_tokens, &place, err));
     }
+    LW__TRY(lw__load_json_check_first(vocab, err));
     lw__load_json_use_ends(vocab, &found->ends);
     lw__load_json_finish_decoder(vocab);
     return LW_OK;

@@ -42,6 +42,8 @@ lw_status lw__load_json_scored(lw__vocab *vocab, lw__json *json, lw_error *err);
 lw_status lw__load_json_all_pieces(lw__vocab *vocab, lw_error *err);
 lw_status lw__load_json_finish_pieces(lw__vocab *vocab, const lw__json_pieces *found,
                                       lw_error *err);
+/* Once all is read: whether a normalizer leaves it certain where a document starts. */
+lw_status lw__load_json_check_first(const lw__vocab *vocab, lw_error *err);
 
 /* The value of "pre_tokenizer": sets the rules and add_prefix_space. */
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err);

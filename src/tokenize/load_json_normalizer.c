@@ -2,12 +2,15 @@
 /*
  * The normalizer of a tokenizer.json: null, one of those that normalize.h has, or a Sequence.
  */
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/utf8.h"
+#include "tokenize/base64.h"
 #include "tokenize/load_json.h"
 
 #define NAMES                                                                                      \
-    "null, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace or a Sequence "  \
-    "of them"
+    "null, NFC, NFD, NFKC, NFKD, Lowercase, Strip, StripAccents, Prepend, Replace, Precompiled, "  \
+    "Nmt or a Sequence of them"
 #define DEEPEST 4 /* Sequences in each other */
 
 /* One normalizer as it stands in the file. */
@@ -17,6 +20,7 @@ typedef struct part {
     lw_str content;
     lw_str string;
     lw_str regex;
+    lw_str map;     /* of Precompiled, in base64 */
     lw_str unknown; /* the first field that is not known */
     bool left;
     bool right;
@@ -67,6 +71,8 @@ static void read_field(lw__json *json, lw_str key, part *out)
         out->content = lw__json_string(json);
     } else if (lw__json_is(key, "pattern")) {
         read_pattern(json, out);
+    } else if (lw__json_is(key, "precompiled_charsmap")) {
+        out->map = lw__load_json_text(json);
     } else if (lw__json_is(key, "strip_left")) {
         out->left = lw__json_bool(json);
     } else if (lw__json_is(key, "strip_right")) {
@@ -88,7 +94,7 @@ static bool kind_of(lw_str type, lw__normal *out)
         {"NFKC", LW__NORMAL_FORM, LW__NFC_KC},  {"NFKD", LW__NORMAL_FORM, LW__NFC_KD},
         {"Lowercase", LW__NORMAL_LOWER, 0},     {"Strip", LW__NORMAL_STRIP, 0},
         {"StripAccents", LW__NORMAL_UNMARK, 0}, {"Prepend", LW__NORMAL_PREPEND, 0},
-        {"Replace", LW__NORMAL_REPLACE, 0},
+        {"Replace", LW__NORMAL_REPLACE, 0},     {"Precompiled", LW__NORMAL_MAP, 0},
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -101,9 +107,31 @@ static bool kind_of(lw_str type, lw__normal *out)
     return false;
 }
 
+/* All that it maps to is UTF-8, so that a text stays so. */
+static lw_status fill_map(const lw__vocab *vocab, const part *item, lw__normal *step, lw_error *err)
+{
+    static const lw_str bad = {.data = "no map", .bytes = 6};
+    lw__bytes *map = &step->pattern;
+    lw__bytes_put(map, item->map.data, item->map.bytes);
+    step->map = lw__alloc_zero(1, sizeof *step->map);
+    if (map->failed || step->map == NULL) {
+        return lw__fail_nomem(err, item->map.bytes, "a character map");
+    }
+    ptrdiff_t bytes = lw__base64_decode(map->data, map->count);
+    map->count = bytes < 0 ? 0 : (size_t)bytes;
+    return lw__charsmap_open(step->map, map->data, map->count) &&
+                   lw__utf8_check(step->map->texts, step->map->text_bytes) == step->map->text_bytes
+               ? LW_OK
+               : lw__load_json_refuse(vocab, "normalizer.precompiled_charsmap", bad,
+                                      "one of SentencePiece, whole and in base64", err);
+}
+
 static lw_status fill(const lw__vocab *vocab, const part *item, lw__normal *step, lw_error *err)
 {
     const char *wrong = NULL;
+    if (step->kind == LW__NORMAL_MAP) {
+        return fill_map(vocab, item, step, err);
+    }
     lw_str text = step->kind == LW__NORMAL_PREPEND ? item->prepend : item->content;
     lw_str pattern = item->regex.bytes > 0 ? item->regex : item->string;
     lw__bytes_put(&step->text, text.data, text.bytes);
@@ -140,18 +168,41 @@ static lw_status put_step(lw__vocab *vocab, const part *item, lw__normal step, l
                : lw__load_json_refuse(vocab, "normalizer.normalizers", many, "16 at most", err);
 }
 
+/* Drops controls, and makes spaces of what is blank or invisible: two steps. */
+static lw_status put_nmt(lw__vocab *vocab, lw_error *err)
+{
+    static const struct {
+        const char *regex;
+        const char *content;
+    } steps[] = {{"[\\x{1}-\\x{8}\\x{B}\\x{E}-\\x{1F}\\x{7F}\\x{8F}\\x{9F}]", ""},
+                 {"[\\t\\n\\f\\r\\x{1680}\\x{200B}-\\x{200F}\\x{2028}\\x{2029}\\x{2581}\\x{FEFF}"
+                  "\\x{FFFD}]",
+                  " "}};
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        part item = {.regex = {.data = steps[i].regex, .bytes = strlen(steps[i].regex)},
+                     .content = {.data = steps[i].content, .bytes = strlen(steps[i].content)}};
+        LW__TRY(put_step(vocab, &item, (lw__normal){.kind = LW__NORMAL_REPLACE}, err));
+    }
+    return LW_OK;
+}
+
 static lw_status use(lw__vocab *vocab, const part *item, lw_error *err)
 {
     lw__normal step = {.left = item->left, .right = item->right};
+    bool is_nmt = lw__json_is(item->type, "Nmt");
     if (item->is_sequence != lw__json_is(item->type, "Sequence") ||
-        (!item->is_sequence && !kind_of(item->type, &step))) {
+        (!item->is_sequence && !is_nmt && !kind_of(item->type, &step))) {
         return lw__load_json_refuse(vocab, "normalizer", item->type, NAMES, err);
     }
     if (item->unknown.bytes > 0) {
         return lw__load_json_refuse(vocab, "normalizer: field", item->unknown,
                                     "no field but those of its type", err);
     }
-    return item->is_sequence ? LW_OK : put_step(vocab, item, step, err);
+    if (item->is_sequence) {
+        return LW_OK;
+    }
+    return is_nmt ? put_nmt(vocab, err) : put_step(vocab, item, step, err);
 }
 
 static lw_status read_one(lw__vocab *vocab, lw__json *json, size_t depth, lw_error *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fields of a tokenizer.json that was made from a SentencePiece model: a pre_tokenizer that is
- * null, Metaspace or a Split at spaces, and pieces with scores.
+ * null, Metaspace, a Sequence with it or a Split at spaces, and pieces with scores.
  *
  * Which kind a file is decides how its vocabulary is read, so it is found out before all else.
  */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "tokenize/load_json.h"
+#include "tokenize/load_json_rules.h"
 #include "tokenize/piece_fold.h"
 
 /* ---- which kind of file it is ---- */
@@ -52,12 +52,16 @@ static void note_normalizer(lw__json *json, signs *found)
     }
 }
 
-/* A Split at a plain text belongs to this kind; one by a regex does not. */
-static void note_pre_tokenizer(lw__json *json, signs *found)
+/* What a pre_tokenizer or a member of one is. */
+typedef struct pre_tokenizer_signs {
+    bool has_metaspace; /* it, or a member of it */
+    bool is_split;
+    bool has_string;
+} pre_tokenizer_signs;
+
+static void note_part(lw__json *json, pre_tokenizer_signs *found, bool is_member)
 {
-    bool is_split = false;
-    bool has_string = false;
-    if (lw__json_peek(json) == LW__JSON_NULL || !lw__json_enter(json, '{')) {
+    if (lw__json_peek(json) != LW__JSON_OBJECT || !lw__json_enter(json, '{')) {
         lw__json_skip(json);
         return;
     }
@@ -65,19 +69,33 @@ static void note_pre_tokenizer(lw__json *json, signs *found)
         lw_str key = lw__json_key(json);
         if (lw__json_is(key, "type")) {
             lw_str type = lw__load_json_text(json);
-            found->has_metaspace = lw__json_is(type, "Metaspace");
-            is_split = lw__json_is(type, "Split");
+            found->has_metaspace = found->has_metaspace || lw__json_is(type, "Metaspace");
+            found->is_split = lw__json_is(type, "Split");
         } else if (lw__json_is(key, "pattern") && lw__json_peek(json) == LW__JSON_OBJECT &&
                    lw__json_enter(json, '{')) {
             while (lw__json_next(json)) {
-                has_string = lw__json_is(lw__json_key(json), "String");
+                found->has_string = lw__json_is(lw__json_key(json), "String");
                 lw__json_skip(json);
+            }
+        } else if (!is_member && lw__json_is(key, "pretokenizers") &&
+                   lw__json_peek(json) == LW__JSON_ARRAY && lw__json_enter(json, '[')) {
+            while (lw__json_next(json)) {
+                note_part(json, found, true);
             }
         } else {
             lw__json_skip(json);
         }
     }
-    found->has_other = !found->has_metaspace && !(is_split && has_string);
+}
+
+/* A Split at a plain text belongs to this kind; one by a regex does not. */
+static void note_pre_tokenizer(lw__json *json, signs *found)
+{
+    pre_tokenizer_signs of = {.has_metaspace = false};
+    bool is_null = lw__json_peek(json) == LW__JSON_NULL;
+    note_part(json, &of, false);
+    found->has_metaspace = of.has_metaspace;
+    found->has_other = !is_null && !of.has_metaspace && !(of.is_split && of.has_string);
 }
 
 static void note_model(lw__json *json, signs *found)
@@ -133,57 +151,7 @@ bool lw__load_json_is_pieces(void *bytes, size_t count, bool *sure)
 
 /* ---- pre_tokenizer ---- */
 
-/* One pre-tokenizer as it stands in the file. */
-typedef struct part {
-    lw_str type;
-    lw_str text; /* of Metaspace: what spaces become */
-    lw_str pattern;
-    lw_str scheme;
-    lw_str unknown; /* the first field that is not known */
-    int split;      /* -1: not there */
-    int add_prefix_space;
-    bool invert;
-} part;
-
-static void read_pattern(lw__json *json, part *out)
-{
-    if (!lw__json_enter(json, '{')) {
-        return;
-    }
-    while (lw__json_next(json)) {
-        lw_str key = lw__json_key(json);
-        if (lw__json_is(key, "String")) {
-            out->pattern = lw__json_string(json);
-        } else {
-            out->unknown = key;
-            lw__json_skip(json);
-        }
-    }
-}
-
-static void read_part_field(lw__json *json, lw_str key, part *out)
-{
-    if (lw__json_is(key, "type")) {
-        out->type = lw__json_string(json);
-    } else if (lw__json_is(key, "replacement")) {
-        out->text = lw__json_string(json);
-    } else if (lw__json_is(key, "pattern")) {
-        read_pattern(json, out);
-    } else if (lw__json_is(key, "prepend_scheme")) {
-        out->scheme = lw__json_string(json);
-    } else if (lw__json_is(key, "split")) {
-        out->split = lw__json_bool(json);
-    } else if (lw__json_is(key, "add_prefix_space")) {
-        out->add_prefix_space = lw__json_bool(json);
-    } else if (lw__json_is(key, "invert")) {
-        out->invert = lw__json_bool(json);
-    } else if (lw__json_is(key, "behavior") || lw__json_is(key, "str_rep")) {
-        lw__json_skip(json); /* of a Split that finds nothing; the replacement once more */
-    } else {
-        out->unknown = key;
-        lw__json_skip(json);
-    }
-}
+typedef lw__json_part part;
 
 static lw_status use_scheme(const lw__vocab *vocab, const part *item, lw__json_pieces *out,
                             lw_error *err)
@@ -212,50 +180,92 @@ static lw_status use_scheme(const lw__vocab *vocab, const part *item, lw__json_p
                                 "always, first or never", err);
 }
 
-static lw_status use_pre_tokenizer(lw__vocab *vocab, const part *item, lw__json_pieces *out,
-                                   lw_error *err)
+static lw_status use_metaspace(lw__vocab *vocab, const part *item, lw__json_pieces *out,
+                               lw_error *err)
+{
+    out->metaspace = true;
+    vocab->pieces.split = item->split != 0;
+    if (!lw__json_is(item->replacement, LW__ESCAPED_SPACE)) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer.replacement", item->replacement, "U+2581",
+                                    err);
+    }
+    return use_scheme(vocab, item, out, err);
+}
+
+static lw_status use_part(lw__vocab *vocab, const part *item, lw__json_pieces *out, lw_error *err)
 {
     if (item->unknown.bytes != 0) {
         return lw__load_json_refuse(vocab, "pre_tokenizer: field", item->unknown,
                                     "no field but those of Metaspace and Split", err);
     }
     if (lw__json_is(item->type, "Metaspace")) {
-        out->metaspace = true;
-        vocab->pieces.split = item->split != 0;
-        if (!lw__json_is(item->text, LW__ESCAPED_SPACE)) {
-            return lw__load_json_refuse(vocab, "pre_tokenizer.replacement", item->text, "U+2581",
-                                        err);
-        }
-        return use_scheme(vocab, item, out, err);
+        return use_metaspace(vocab, item, out, err);
     }
     if (!lw__json_is(item->type, "Split")) {
         return lw__load_json_refuse(vocab, "pre_tokenizer", item->type,
-                                    "null, Metaspace, or Split at a space", err);
+                                    "null, Metaspace, a Sequence that ends with it, or Split at a "
+                                    "space",
+                                    err);
     }
     out->splits_spaces = true;
-    if (!lw__json_is(item->pattern, " ") || item->invert) {
-        return lw__load_json_refuse(vocab, "pre_tokenizer.pattern", item->pattern,
+    if (!lw__json_is(item->string, " ") || item->invert == 1) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer.pattern", item->string,
                                     "the String of one space, not inverted", err);
     }
     return LW_OK;
 }
 
+static bool is_word_split(const lw__json_parts *parts)
+{
+    return parts->count == 2 && lw__json_is(parts->items[0].type, "WhitespaceSplit") &&
+           parts->items[0].unknown.bytes == 0;
+}
+
+/*
+ * A Sequence: its parts cut the text, and each piece then goes through the last, Metaspace. Words,
+ * as most such files have them, are cut on the way when all begin with a space and end before one.
+ */
+static lw_status use_sequence(lw__vocab *vocab, const lw__json_parts *parts, lw__json_pieces *out,
+                              lw_error *err)
+{
+    static const lw_str many = {.data = "more than 9", .bytes = 11};
+    static const lw_str first = {.data = "first", .bytes = 5};
+    if (parts->count > LW__STEPS + 1) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer.pretokenizers", many, "9 at most", err);
+    }
+    const part *last = &parts->items[parts->count - 1];
+    if (!lw__json_is(last->type, "Metaspace")) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer", last->type,
+                                    "Metaspace as the last part", err);
+    }
+    LW__TRY(use_part(vocab, last, out, err));
+    if (parts->count > 1 && out->scheme == LW__PREFIX_FIRST) {
+        return lw__load_json_refuse(vocab, "pre_tokenizer.prepend_scheme", first,
+                                    "always or never behind other parts", err);
+    }
+    if (is_word_split(parts) && out->scheme == LW__PREFIX_MISSING && vocab->pieces.split) {
+        out->scheme = LW__PREFIX_WORDS;
+        return LW_OK;
+    }
+    return lw__load_json_piece_steps(vocab, parts, err);
+}
+
 lw_status lw__load_json_piece_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw__json_pieces *out,
                                             lw_error *err)
 {
-    part item = {.split = -1, .add_prefix_space = -1};
+    part outer;
+    lw__json_parts inner;
     if (lw__json_peek(json) == LW__JSON_NULL) {
         lw__json_skip(json);
         return LW_OK;
     }
-    if (!lw__json_enter(json, '{')) {
+    lw__load_json_parts(json, &outer, &inner);
+    if (json->fault != NULL) {
         return LW_OK;
     }
-    while (lw__json_next(json)) {
-        lw_str key = lw__json_key(json);
-        read_part_field(json, key, &item);
-    }
-    return json->fault != NULL ? LW_OK : use_pre_tokenizer(vocab, &item, out, err);
+    return lw__json_is(outer.type, "Sequence") && outer.unknown.bytes == 0 && inner.count > 0
+               ? use_sequence(vocab, &inner, out, err)
+               : use_part(vocab, &outer, out, err);
 }
 
 /* ---- model ---- */
@@ -303,34 +313,84 @@ lw_status lw__load_json_all_pieces(lw__vocab *vocab, lw_error *err)
     return LW_OK;
 }
 
-/* Whether the start of a text may be dropped: what is left then is not the start of a document. */
-static bool may_drop_start(const lw__normalizer *normalizer)
-{
-    for (size_t i = 0; i < normalizer->count; i++) {
-        const lw__normal *step = &normalizer->steps[i];
-        if (step->kind == LW__NORMAL_UNMARK || (step->kind == LW__NORMAL_STRIP && step->left) ||
-            (step->kind == LW__NORMAL_REPLACE && step->text.count == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 lw_status lw__load_json_finish_pieces(lw__vocab *vocab, const lw__json_pieces *found, lw_error *err)
 {
     static const lw_str split = {.data = "Split", .bytes = 5};
-    static const lw_str first = {.data = "first", .bytes = 5};
     lw__piece_rules *rules = &vocab->pieces;
     bool escapes = lw__piece_fold_escapes(&vocab->normalizer);
     if (found->splits_spaces && !escapes) {
         return lw__load_json_refuse(vocab, "pre_tokenizer", split,
                                     "a normalizer that leaves no spaces before it", err);
     }
-    if (found->scheme == LW__PREFIX_FIRST && may_drop_start(&vocab->normalizer)) {
-        return lw__load_json_refuse(vocab, "pre_tokenizer.prepend_scheme", first,
-                                    "always or never behind a normalizer that drops text", err);
-    }
     rules->escaped = escapes || found->metaspace;
     rules->prefix = found->scheme;
+    return LW_OK;
+}
+
+/* ---- prepend_scheme first ---- */
+
+static bool starts_with(const lw__bytes *bytes, const char *text)
+{
+    return bytes->count >= strlen(text) && memcmp(bytes->data, text, strlen(text)) == 0;
+}
+
+static bool is_one_character(const lw__bytes *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->count; i++) {
+        count += (text->data[i] & 0xC0) != 0x80;
+    }
+    return count == 1;
+}
+
+/*
+ * Whether the start of a text may get lost: to the reference what is left then does not start the
+ * document. A Replace loses it where it matches several characters; that does not show when what it
+ * puts there starts with a space.
+ */
+static bool may_lose_start(const lw__normal *step, bool is_last)
+{
+    switch (step->kind) {
+    case LW__NORMAL_UNMARK:
+        return true;
+    case LW__NORMAL_STRIP:
+        return step->left;
+    case LW__NORMAL_REPLACE:
+        return step->text.count == 0 ||
+               ((step->regex != NULL || !is_one_character(&step->pattern)) &&
+                !(is_last &&
+                  (starts_with(&step->text, " ") || starts_with(&step->text, LW__ESCAPED_SPACE))));
+    default:
+        return false;
+    }
+}
+
+/* Whether several characters may come of one: an added token may then end within what the first of
+ * a document became, and to the reference the document starts behind it once more. */
+static bool may_spread(const lw__normal *step)
+{
+    return step->kind != LW__NORMAL_UNMARK && step->kind != LW__NORMAL_STRIP &&
+           !(step->kind == LW__NORMAL_REPLACE && is_one_character(&step->text));
+}
+
+lw_status lw__load_json_check_first(const lw__vocab *vocab, lw_error *err)
+{
+    static const lw_str first = {.data = "first", .bytes = 5};
+    const lw__normalizer *normalizer = &vocab->normalizer;
+    bool has_normalized = false;
+    for (size_t i = 0; i < vocab->added_count; i++) {
+        has_normalized = has_normalized || vocab->added[i].normalized;
+    }
+    for (size_t i = 0; i < normalizer->count && vocab->pieces.prefix == LW__PREFIX_FIRST; i++) {
+        const lw__normal *step = &normalizer->steps[i];
+        if (may_lose_start(step, i + 1 == normalizer->count)) {
+            return lw__load_json_refuse(vocab, "pre_tokenizer.prepend_scheme", first,
+                                        "always or never behind a normalizer that drops text", err);
+        }
+        if (has_normalized && may_spread(step)) {
+            return lw__load_json_refuse(vocab, "pre_tokenizer.prepend_scheme", first,
+                                        "always or never with normalized added tokens", err);
+        }
+    }
     return LW_OK;
 }

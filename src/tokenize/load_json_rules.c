@@ -95,8 +95,18 @@ static bool read_field(lw__json *json, part *out)
         out->invert = lw__json_bool(json);
     } else if (lw__json_is(key, "individual_digits")) {
         out->individual_digits = lw__json_bool(json);
+    } else if (lw__json_is(key, "delimiter")) {
+        out->string = lw__json_string(json);
+    } else if (lw__json_is(key, "replacement")) {
+        out->replacement = lw__json_string(json);
+    } else if (lw__json_is(key, "prepend_scheme")) {
+        out->scheme = lw__json_string(json);
+    } else if (lw__json_is(key, "split")) {
+        out->split = lw__json_bool(json);
     } else if (lw__json_is(key, "trim_offsets")) {
         (void)lw__json_bool(json); /* moves offsets, never ids */
+    } else if (lw__json_is(key, "str_rep")) {
+        lw__json_skip(json); /* the replacement once more */
     } else if (lw__json_is(key, "pretokenizers")) {
         return true;
     } else {
@@ -111,7 +121,8 @@ static part no_part(void)
     return (part){.add_prefix_space = LW__UNSET,
                   .use_regex = LW__UNSET,
                   .invert = LW__UNSET,
-                  .individual_digits = LW__UNSET};
+                  .individual_digits = LW__UNSET,
+                  .split = LW__UNSET};
 }
 
 static void read_member(lw__json *json, parts *out)
@@ -236,21 +247,31 @@ static lw_status use_parts(lw__vocab *vocab, const part *outer, const parts *inn
                      : lw__load_json_steps(vocab, inner, err);
 }
 
+void lw__load_json_parts(lw__json *json, part *outer, parts *inner)
+{
+    *outer = no_part();
+    inner->count = 0;
+    if (!lw__json_enter(json, '{')) {
+        return;
+    }
+    while (lw__json_next(json)) {
+        if (read_field(json, outer)) {
+            read_members(json, inner);
+        }
+    }
+    if (inner->count > 0 && !lw__json_is(outer->type, "Sequence")) {
+        outer->unknown = (lw_str){.data = "pretokenizers", .bytes = 13};
+    }
+}
+
 lw_status lw__load_json_pre_tokenizer(lw__vocab *vocab, lw__json *json, lw_error *err)
 {
-    part outer = no_part();
-    parts inner = {.count = 0};
+    part outer;
+    parts inner;
     if (lw__json_peek(json) == LW__JSON_NULL) {
         return refuse(vocab, "pre_tokenizer", (lw_str){.data = "null", .bytes = 4},
                       "ByteLevel, or a Sequence with it", err);
     }
-    if (!lw__json_enter(json, '{')) {
-        return LW_OK;
-    }
-    while (lw__json_next(json)) {
-        if (read_field(json, &outer)) {
-            read_members(json, &inner);
-        }
-    }
+    lw__load_json_parts(json, &outer, &inner);
     return json->fault != NULL ? LW_OK : use_parts(vocab, &outer, &inner, err);
 }

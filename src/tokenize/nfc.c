@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -39,16 +42,63 @@ void lw__nfc_reset(lw__nfc *nfc)
     *nfc = (lw__nfc){.capacity = 0};
 }
 
-/* The first character from p on that is perhaps no wall. */
+#if defined(__SSE2__)
+enum { STEP = 16 };
+
+/* The bytes from `first` to `last`. */
+static inline __m128i within(__m128i v, unsigned char first, unsigned char last)
+{
+    __m128i above = _mm_sub_epi8(v, _mm_set1_epi8((char)first));
+    return _mm_cmpeq_epi8(_mm_min_epu8(above, _mm_set1_epi8((char)(last - first))), above);
+}
+
+/* One bit for each of the bytes from p on that may join. */
+static inline unsigned joining(lw__nfc_form form, cursor p)
+{
+    __m128i v = _mm_loadu_si128((const __m128i_u *)p);
+    __m128i passed = within(v, 0xE4, 0xE9);
+    __m128i may = within(v, form == LW__NFC_C ? 0xCC : 0xC2, 0xFF);
+    if (form == LW__NFC_C) {
+        passed = _mm_or_si128(passed, within(v, 0xCF, 0xD1));
+    }
+    return (unsigned)_mm_movemask_epi8(_mm_andnot_si128(passed, may));
+}
+#else
+enum { STEP = 8 };
+
+static inline unsigned joining(lw__nfc_form form, cursor p)
+{
+    uint64_t word;
+    unsigned found = 0;
+    memcpy(&word, p, sizeof word);
+    if ((word & UINT64_C(0x8080808080808080)) != 0) {
+        for (unsigned i = 0; i < STEP; i++) {
+            found |= (unsigned)may_join(form, p[i]) << i;
+        }
+    }
+    return found;
+}
+#endif
+
+/* The character from p on; at least four bytes are there. */
+static inline uint32_t code_at(cursor p)
+{
+    uint32_t low = (p[1] & 0x3Fu);
+    if (*p < 0xE0) {
+        return (*p & 0x1Fu) << 6 | low;
+    }
+    low = low << 6 | (p[2] & 0x3Fu);
+    return *p < 0xF0 ? (*p & 0xFu) << 12 | low : (*p & 7u) << 18 | low << 6 | (p[3] & 0x3Fu);
+}
+
+/* The first character from p on that is no wall, or is near the end and perhaps none. */
 static cursor pass_walls(lw__nfc_form form, cursor p, cursor end)
 {
-    for (uint64_t word = 0; end - p >= (ptrdiff_t)sizeof word; p += sizeof word) {
-        memcpy(&word, p, sizeof word);
-        if ((word & UINT64_C(0x8080808080808080)) != 0) {
-            for (size_t i = 0; i < sizeof word; i++) {
-                if (may_join(form, p[i])) {
-                    return p + i;
-                }
+    for (; end - p >= STEP + 4; p += STEP) {
+        for (unsigned left = joining(form, p); left != 0; left &= left - 1) {
+            cursor next = p + __builtin_ctz(left);
+            if (lw__unicode_nfc(form, code_at(next)) != LW__NFC_WALL) {
+                return next;
             }
         }
     }
@@ -63,13 +113,13 @@ static cursor find_wrong(lw__nfc_form form, cursor p, cursor end)
 {
     uint32_t last = 0;
     while (p < end) {
-        if (!may_join(form, *p)) {
+        lw__code next = may_join(form, *p) ? lw__scan_code(p, end) : (lw__code){.bytes = 0};
+        lw__nfc_value value = lw__unicode_nfc(form, next.code);
+        if (value == LW__NFC_WALL) {
             last = 0;
-            p = pass_walls(form, p, end);
+            p = pass_walls(form, p + next.bytes, end);
             continue;
         }
-        lw__code next = lw__scan_code(p, end);
-        lw__nfc_value value = lw__unicode_nfc(form, next.code);
         uint32_t class = value == LW__NFC_MARK ? lw__nfc_class_of(next.code) : 0;
         if (value == LW__NFC_TOUCHY || (class != 0 && class < last)) {
             return p;

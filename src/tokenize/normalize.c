@@ -7,18 +7,23 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
+#include "tokenize/graphemes.h"
 #include "tokenize/scan.h"
 #include "tokenize/unicode_normal.h"
 
 #define CAPITAL_I_DOT 0x130 /* the one capital that becomes two characters: i and a dot above */
 #define DOT_ABOVE     0x307
 
+#define WHOLE_CLUSTER 5 /* the most bytes of a cluster that the reference looks up as a whole */
+
 void lw__normal_reset(lw__normal *step)
 {
     lw__bytes_reset(&step->text);
     lw__bytes_reset(&step->pattern);
     lw__regex_destroy(step->regex);
+    lw__free(step->map);
     memset(step, 0, sizeof *step);
 }
 
@@ -46,7 +51,7 @@ void lw__normalizer_write(const lw__normalizer *normalizer, lw__bytes *out)
     static const char *const names[] = {
         [LW__NORMAL_LOWER] = "lowercase", [LW__NORMAL_STRIP] = "strip",
         [LW__NORMAL_UNMARK] = "unmark",   [LW__NORMAL_PREPEND] = "prepend",
-        [LW__NORMAL_REPLACE] = "replace",
+        [LW__NORMAL_REPLACE] = "replace", [LW__NORMAL_MAP] = "map",
     };
 
     for (size_t i = 0; i < normalizer->count; i++) {
@@ -179,6 +184,54 @@ static void unmark(rewrite *r)
     }
 }
 
+/* ---- by grapheme clusters ---- */
+
+/* Maps what starts at a place, if the map has it. */
+static bool map_at(const lw__charsmap *map, rewrite *r, size_t at, size_t bytes)
+{
+    lw_str becomes;
+    if (!lw__charsmap_first(map, (const unsigned char *)r->text.data + at, bytes, &becomes)) {
+        return false;
+    }
+    pass(r, at, at + bytes);
+    lw__bytes_put(r->out, becomes.data, becomes.bytes);
+    return true;
+}
+
+/* A short cluster is dropped whole when the map has what it starts with. */
+static void map_cluster(const lw__charsmap *map, rewrite *r, size_t at, size_t bytes)
+{
+    const unsigned char *p = (const unsigned char *)r->text.data + at;
+    if (bytes <= WHOLE_CLUSTER && map_at(map, r, at, bytes)) {
+        return;
+    }
+    for (size_t i = 0; i < bytes;) {
+        size_t of_char = p[i] < 0x80 ? 1 : lw__scan_code(p + i, p + bytes).bytes;
+        if (of_char == bytes) {
+            return; /* it was looked up as a whole */
+        }
+        (void)map_at(map, r, at + i, of_char);
+        i += of_char;
+    }
+}
+
+/* ASCII before ASCII is a cluster, but for CR before LF. */
+static void map_clusters(const lw__charsmap *map, rewrite *r)
+{
+    const unsigned char *p = (const unsigned char *)r->text.data;
+    const unsigned char *end = p + r->text.bytes;
+    for (size_t at = 0; at < r->text.bytes;) {
+        if (p[at] < 0x80 && !map->alone[p[at]] && p[at] != '\r' && at + 1 < r->text.bytes &&
+            p[at + 1] < 0x80) {
+            at++;
+            continue;
+        }
+        size_t bytes = lw__grapheme_bytes(p + at, end);
+        map_cluster(map, r, at, bytes);
+        at += bytes;
+    }
+}
+
 /* ---- the others ---- */
 
 static lw_str strip(const lw__normal *step, lw_str text)
@@ -269,6 +322,9 @@ static lw_status run_step(const lw__normal *step, lw__normal_scratch *scratch, l
         break;
     case LW__NORMAL_UNMARK:
         unmark(r);
+        break;
+    case LW__NORMAL_MAP:
+        map_clusters(step->map, r);
         break;
     case LW__NORMAL_PREPEND:
         prepend(step, r);

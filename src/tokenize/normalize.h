@@ -10,6 +10,7 @@
 #define LW__TOKENIZE_NORMALIZE_H
 
 #include "base/bytes.h"
+#include "tokenize/charsmap.h"
 #include "tokenize/nfc.h"
 #include "tokenize/regex.h"
 
@@ -21,7 +22,8 @@ typedef enum lw__normal_kind {
     LW__NORMAL_STRIP,   /* white space at the ends is dropped */
     LW__NORMAL_UNMARK,  /* marks are dropped */
     LW__NORMAL_PREPEND, /* `text` is put before a text that is not empty */
-    LW__NORMAL_REPLACE  /* `text` takes the place of `pattern` */
+    LW__NORMAL_REPLACE, /* `text` takes the place of `pattern` */
+    LW__NORMAL_MAP      /* grapheme clusters become what the map says */
 } lw__normal_kind;
 
 typedef struct lw__normal {
@@ -32,6 +34,7 @@ typedef struct lw__normal {
     lw__bytes text;
     lw__bytes pattern; /* not empty */
     lw__regex *regex;  /* owned; of such a pattern; NULL: it is a plain text */
+    lw__charsmap *map; /* owned; of MAP: its bytes are the pattern */
 } lw__normal;
 
 typedef struct lw__normalizer {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #define LINE_BYTES 64
+#define BESIDE     7 /* pairs that share their places with one */
 
 _Static_assert(2 * sizeof(lw__cache_entry) == LINE_BYTES, "a pair of entries fills a line");
 
@@ -59,27 +60,20 @@ static bool is_used(const lw__cache_entry *entry)
     return entry->ids[0] >> LW__CACHE_ID_BITS != 0;
 }
 
-void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
-                   size_t count)
+/* The first of the pairs with which the pair of the key shares its places. */
+static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key,
+                                    unsigned number)
 {
-    lw__cache_entry *entry = &pair[is_used(&pair[0])];
-    *entry = (lw__cache_entry){.key = *key};
-    for (size_t i = 0; i < count; i++) {
-        entry->ids[i] = (uint32_t)ids[i];
-    }
-    entry->ids[0] |= (uint32_t)count << LW__CACHE_ID_BITS;
-}
-
-static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key)
-{
-    return &cache->entries[(size_t)(lw__cache_place(key) ^ 1u) * 2];
+    return &cache->entries[(size_t)(lw__cache_place(key) ^ number) * 2];
 }
 
 lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key)
 {
-    lw__cache_entry *pair = lw__cache_pair(cache, key);
-    lw__cache_entry *beside = pair_beside(cache, key);
-    lw__cache_entry *chosen = is_used(&pair[1]) && !is_used(&beside[1]) ? beside : pair;
+    lw__cache_entry *chosen = lw__cache_pair(cache, key);
+    for (unsigned i = 1; i <= BESIDE && is_used(&chosen[1]); i++) {
+        lw__cache_entry *beside = pair_beside(cache, key, i);
+        chosen = is_used(&beside[1]) ? chosen : beside;
+    }
     chosen += is_used(chosen);
     *chosen = (lw__cache_entry){.key = *key};
     return chosen;
@@ -87,14 +81,35 @@ lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_k
 
 lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key)
 {
-    lw__cache_entry *beside = pair_beside(cache, key);
-    lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];
-    if (!lw__cache_is(found, key)) {
-        return NULL;
-    }
     lw__cache_entry *own = &lw__cache_pair(cache, key)[1];
-    lw__cache_entry moved = *own;
-    *own = *found;
-    *found = moved;
-    return own;
+    for (unsigned i = 1; i <= BESIDE && is_used(own); i++) {
+        lw__cache_entry *beside = pair_beside(cache, key, i);
+        lw__cache_entry *found = &beside[!lw__cache_is(&beside[0], key)];
+        if (lw__cache_is(found, key)) {
+            lw__cache_entry moved = *own;
+            *own = *found;
+            *found = moved;
+            return own;
+        }
+    }
+    return NULL;
+}
+
+lw__cache_entry *lw__cache_find(const lw__cache *cache, const lw__cache_key *key)
+{
+    lw__cache_entry *pair = lw__cache_pair(cache, key);
+    for (size_t i = 0; i < 2; i++) {
+        if (lw__cache_is(&pair[i], key)) {
+            return &pair[i];
+        }
+    }
+    return lw__cache_find_beside(cache, key);
+}
+
+void lw__cache_ask_beside(const lw__cache *cache, const lw__cache_key *key)
+{
+    const lw__cache_entry *own = lw__cache_pair(cache, key);
+    for (unsigned i = 1; i <= BESIDE && is_used(&own[1]); i++) {
+        __builtin_prefetch(pair_beside(cache, key, i));
+    }
 }

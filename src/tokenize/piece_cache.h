@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ids of pieces seen before, for one thread: a table of fixed size with two places for each
- * hash. What it holds depends on the bytes of a piece alone, so neither its size nor what it has
+ * hash, and more of them beside these when they are full. What it holds depends on the bytes of a piece alone, so neither its size nor what it has
  * forgotten can change an id.
  */
 #ifndef LW__TOKENIZE_PIECE_CACHE_H
@@ -46,15 +46,17 @@ extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 
 lw_status lw__cache_create(lw__cache *cache, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
-void lw__cache_put(lw__cache_entry *pair, const lw__cache_key *key, const int32_t *ids,
-                   size_t count);
 
 /*
- * A full pair has its next entry in a free place of the pair beside it. These two know that; `take`
+ * A full pair has its next entries in free places of the pairs beside it. These two know that; `take`
  * makes an entry without ids, `find` brings one back into its own pair. NULL: it is not there.
  */
 lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key);
 lw__cache_entry *lw__cache_find_beside(const lw__cache *cache, const lw__cache_key *key);
+/* The entry of the key in its pair or beside it. */
+lw__cache_entry *lw__cache_find(const lw__cache *cache, const lw__cache_key *key);
+/* Asks for the lines that lw__cache_find will look at. */
+void lw__cache_ask_beside(const lw__cache *cache, const lw__cache_key *key);
 
 /*
  * The key of a piece at which 16 bytes can be read. One of more than 15 bytes gets a key that no

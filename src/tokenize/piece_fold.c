@@ -29,6 +29,8 @@ static bool makes_space(const lw__normal *step)
     switch (step->kind) {
     case LW__NORMAL_FORM:
         return lw__nfc_is_compatible(step->form);
+    case LW__NORMAL_MAP:
+        return true;
     case LW__NORMAL_PREPEND:
     case LW__NORMAL_REPLACE:
         return step->text.count > 0 && memchr(step->text.data, ' ', step->text.count) != NULL;
@@ -91,7 +93,9 @@ lw_status lw__piece_fold(lw__vocab *vocab, bool special_text, lw_error *err)
     bool prefixed = false;
     bool escaped = false;
     bool seen = false;
-    while (vocab->pieces.used && vocab->pieces.escaped && kept > 0) {
+    bool is_whole = vocab->pieces.used && vocab->pieces.escaped && vocab->steps.count == 0 &&
+                    vocab->pieces.prefix != LW__PREFIX_WORDS;
+    while (is_whole && kept > 0) {
         const lw__normal *last = &normalizer->steps[kept - 1];
         if ((prefixed || !is_prefix(last)) && (escaped || !is_escape(last))) {
             break;

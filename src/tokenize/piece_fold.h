@@ -12,7 +12,7 @@
 bool lw__piece_fold_escapes(const lw__normalizer *normalizer);
 /*
  * Takes such steps off the normalizer of a SentencePiece vocabulary, unless added tokens are looked
- * for in what they leave.
+ * for in what they leave, or that is cut in steps or words.
  */
 lw_status lw__piece_fold(lw__vocab *vocab, bool special_text, lw_error *err);
 

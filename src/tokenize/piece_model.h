@@ -64,6 +64,7 @@ typedef struct lw__piece_source {
     bool first;       /* the document starts with it */
     bool started;     /* what is before the first part was put */
     bool after_space; /* the spaces that come next are dropped */
+    bool in_word;     /* of LW__PREFIX_WORDS: what is left may go on with one */
 } lw__piece_source;
 
 /*

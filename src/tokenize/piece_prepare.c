@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a text to its canonical form, part by part. Mostly that is a copy with a space before it;
- * only a character map or the dropping of spaces needs a walk over all characters.
+ * only a character map, the dropping of spaces or a cut into words needs a walk over all characters.
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/piece_model.h"
+#include "tokenize/scan.h"
 
 static lw_status reserve(lw__pieces_scratch *scratch, size_t extra, lw_error *err)
 {
@@ -166,6 +167,53 @@ static lw_status copy(const lw__pieces *pieces, lw__pieces_scratch *scratch,
     return put_text(pieces, scratch, part, err);
 }
 
+/* ---- words ---- */
+
+/* What the word at the start of a text has up to a limit, in whole characters. */
+static lw_str part_of_word(lw_str text, size_t limit)
+{
+    const unsigned char *start = (const unsigned char *)text.data;
+    const unsigned char *end = start + text.bytes;
+    const unsigned char *p = start;
+    while (p < end && (size_t)(p - start) < limit) {
+        lw__char next = lw__scan_char(p, end);
+        if (next.class == LW__CLASS_SPACE) {
+            break;
+        }
+        p += next.bytes;
+    }
+    return (lw_str){.data = text.data, .bytes = (size_t)(p - start)};
+}
+
+static lw_status put_words(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                           lw__piece_source *source, size_t wanted, lw_error *err)
+{
+    while (source->left.bytes > 0 && scratch->text_count < wanted) {
+        const unsigned char *p = (const unsigned char *)source->left.data;
+        size_t spaces = (size_t)(lw__scan_spaces(p, p + source->left.bytes).end - p);
+        source->left = without(source->left, spaces);
+        bool is_new = spaces > 0 || !source->in_word;
+        if (source->left.bytes > 0 && is_new && !starts_with_space(pieces, source->left)) {
+            LW__TRY(put_space(scratch, err));
+        }
+        lw_str part = part_of_word(source->left, wanted);
+        LW__TRY(put_text(pieces, scratch, part, err));
+        source->left = without(source->left, part.bytes);
+        source->in_word = true;
+    }
+    return LW_OK;
+}
+
+static lw_status put_next(const lw__pieces *pieces, lw__pieces_scratch *scratch,
+                          lw__piece_source *source, size_t wanted, lw_error *err)
+{
+    if (pieces->rules->prefix == LW__PREFIX_WORDS) {
+        return put_words(pieces, scratch, source, wanted, err);
+    }
+    return pieces->plain ? copy(pieces, scratch, source, wanted, err)
+                         : walk(pieces, scratch, source, wanted, err);
+}
+
 static lw_status start_text(const lw__pieces *pieces, lw__pieces_scratch *scratch,
                             lw__piece_source *source, lw_error *err)
 {
@@ -180,8 +228,7 @@ lw_status lw__pieces_prepare(const lw__pieces *pieces, lw__pieces_scratch *scrat
                              lw__piece_source *source, size_t wanted, lw_error *err)
 {
     LW__TRY(source->started ? LW_OK : start_text(pieces, scratch, source, err));
-    LW__TRY(pieces->plain ? copy(pieces, scratch, source, wanted, err)
-                          : walk(pieces, scratch, source, wanted, err));
+    LW__TRY(put_next(pieces, scratch, source, wanted, err));
     while (pieces->rules->collapsed && source->left.bytes == 0 && scratch->text_count > 0 &&
            scratch->text[scratch->text_count - 1] == ' ') {
         scratch->text_count--;

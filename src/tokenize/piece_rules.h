@@ -36,7 +36,8 @@ typedef enum lw__prefix {
     LW__PREFIX_NEVER,
     LW__PREFIX_ALWAYS,
     LW__PREFIX_MISSING, /* unless one is there */
-    LW__PREFIX_FIRST    /* unless one is there, and only where the document starts */
+    LW__PREFIX_FIRST,   /* unless one is there, and only where the document starts */
+    LW__PREFIX_WORDS    /* unless one is there, before each word; white space between is dropped */
 } lw__prefix;
 
 typedef struct lw__piece {

@@ -253,21 +253,38 @@ static lw_status encode_part(job *now, bool is_last, size_t *taken, lw_error *er
     return LW_OK;
 }
 
+static lw_status encode_text(job *now, lw__piece_text text, lw_error *err)
+{
+    lw__pieces_scratch *scratch = now->scratch;
+    lw__piece_source source = {.left = text.text, .first = text.first};
+    bool is_last = false;
+    now->score = 0;
+    scratch->text_count = 0;
+    for (size_t wanted = PART_BYTES; !is_last;) {
+        size_t taken = 0;
+        LW__TRY(lw__pieces_prepare(now->pieces, scratch, &source, wanted, err));
+        is_last = source.left.bytes == 0;
+        LW__TRY(encode_part(now, is_last, &taken, err));
+        /* Twice as much when nothing was certain, so that no text is looked at again and again. */
+        wanted = scratch->text_count + (taken == 0 ? scratch->text_count : 0) + PART_BYTES;
+    }
+    return LW_OK;
+}
+
+static lw_status take_piece(void *context, const unsigned char *piece, size_t bytes, lw_error *err)
+{
+    lw__piece_text text = {.text = {.data = (const char *)piece, .bytes = bytes}};
+    return encode_text(context, text, err);
+}
+
 lw_status lw__pieces_encode(const lw__pieces *pieces, lw__pieces_scratch *scratch,
                             lw__byte_pieces *units, lw__piece_text text, lw__arena *arena,
                             lw_error *err)
 {
     job now = {.pieces = pieces, .scratch = scratch, .units = units, .arena = arena};
-    lw__piece_source source = {.left = text.text, .first = text.first};
-    bool is_last = false;
-    scratch->text_count = 0;
-    for (size_t wanted = PART_BYTES; !is_last;) {
-        size_t taken = 0;
-        LW__TRY(lw__pieces_prepare(pieces, scratch, &source, wanted, err));
-        is_last = source.left.bytes == 0;
-        LW__TRY(encode_part(&now, is_last, &taken, err));
-        /* Twice as much when nothing was certain, so that no text is looked at again and again. */
-        wanted = scratch->text_count + (taken == 0 ? scratch->text_count : 0) + PART_BYTES;
-    }
-    return LW_OK;
+    const lw__steps *steps = &pieces->vocab->steps;
+    return steps->count == 0 ? encode_text(&now, text, err)
+                             : lw__steps_walk(steps, steps->count, &units->steps,
+                                              (const unsigned char *)text.text.data,
+                                              text.text.bytes, take_piece, &now, err);
 }

@@ -338,7 +338,7 @@ void lw__regex_classify(const lw__regex *regex, const unsigned char *text, size_
                         lw__bytes *out)
 {
     const unsigned char *end = text + bytes;
-    if (!lw__bytes_reserve(out, bytes)) {
+    if (bytes == 0 || !lw__bytes_reserve(out, bytes)) {
         return;
     }
     unsigned char *to = out->data + out->count;

@@ -473,16 +473,16 @@ static bool put_branches(parser *p)
 bool lw__regex_parse(lw_str pattern, lw__regex_syntax syntax, lw__regex_parts *out,
                      const char **wrong)
 {
-    parser p = {.at = (const unsigned char *)pattern.data,
-                .end = (const unsigned char *)pattern.data + pattern.bytes,
-                .syntax = syntax,
-                .parts = out};
     *out = (lw__regex_parts){.set_count = 0};
     *wrong = NULL;
     if (pattern.bytes == 0 || pattern.bytes > LW__REGEX_MAX_BYTES) {
         *wrong = "a regex of 1 to 16384 bytes";
         return false;
     }
+    parser p = {.at = (const unsigned char *)pattern.data,
+                .end = (const unsigned char *)pattern.data + pattern.bytes,
+                .syntax = syntax,
+                .parts = out};
     out->sets = lw__alloc_zero(LW__REGEX_SETS, sizeof *out->sets);
     if (out->sets == NULL) {
         return false;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <laneway/error.h>
+#include <laneway/op.h>
 
 typedef struct lw__tokenizer lw__tokenizer; /* Shared */
 typedef struct lw__encoder lw__encoder;     /* Confined */
@@ -69,5 +69,11 @@ void lw__encoder_destroy(lw__encoder *encoder);
 /* Appends BOS (if asked for), the ids of the text (valid UTF-8), and EOS (if asked for). */
 lw_status lw__encoder_encode(lw__encoder *encoder, const char *text, size_t bytes, lw__arena *arena,
                              lw_error *err);
+/*
+ * The same, with LW_TOKEN_UNSUPERVISED in all ids but those that hold a byte of one of the spans,
+ * which are in order, apart, within the text and of whole characters.
+ */
+lw_status lw__encoder_encode_spans(lw__encoder *encoder, lw_str text, const lw_text_span *spans,
+                                   size_t span_count, lw__arena *arena, lw_error *err);
 
 #endif

@@ -80,7 +80,7 @@ typedef struct lw__vocab {
     bool has_eos;
 
     lw__split_rules rules;
-    lw__steps steps; /* with LW__SPLIT_STEPS, in place of one family */
+    lw__steps steps; /* with LW__SPLIT_STEPS, in place of one family; of pieces, before all else */
     bool add_prefix_space;
     lw__normalizer normalizer; /* of text between added tokens */
     bool merge_ranks;          /* there are no merges: ids are ranks, and say what merges */

@@ -97,6 +97,9 @@ def test_damaged_shard(bench):
                 done = bench.refuse("digest", "recipe.json", "--steps", 1000, "--threads", threads,
                                     parts=[r"^laneway: gzip: ", r"a\.jsonl\.gz"])
                 equal(done.stdout.splitlines(), expected[:parts_before])
+            rows = bench.refuse("dump", "recipe.json", "--steps", 1000, parts=[r"^laneway: gzip: ", r"a\.jsonl\.gz"])
+            records = [json.loads(row)["segments"][0]["record"] for row in rows.stdout.splitlines()]
+            equal(records, list(range(parts_before)))
 
 
 def test_rows_that_lanes_or_world_do_not_divide(bench):

@@ -72,7 +72,7 @@ class Generator:
                 "global_batch": self.lanes * random.randint(1, 3 if self.end == "repeat" else 2),
                 "context": random.randint(low, 64), "order": random.choice(("permuted",) * 4 + ("file",)),
                 "sources": [self.source(number) for number in range(random.randint(1, 4))],
-                "mixture": {"unit": random.choice(("tokens", "tokens", "documents"))},
+                "mixture": {"unit": random.choice(("tokens", "tokens", "documents", "supervised"))},
                 "tokenizer": tokenizer, "pack": self.pack(overflow),
                 "shuffle": {"rows": random.choice((0, random.randint(0, 16)))},
                 "labels": {"shift": random.choice(("stream", "document")),
@@ -109,8 +109,9 @@ class Generator:
     def source(self, number):
         """One source, its shards written as files, in a folder or as a list."""
         random = self.random
-        field = random.choice(("text", "text", "content", "meta.text", "a.b.c"))
-        names = [self.shard(number, i, kind, field) for i, kind in enumerate(self.kinds())]
+        field = random.choice(("text", "text", "content", "meta.text", "a.b.c", "."))
+        written = "text" if field == "." else field
+        names = [self.shard(number, i, kind, written) for i, kind in enumerate(self.kinds())]
         folder = f"source{number}"
         path = random.choice((folder, folder + "/", f"{folder}/*.jsonl*", [f"{folder}/{n}" for n in names]))
         found = {"name": f"s{number}", "path": path, "text": field,

@@ -20,6 +20,8 @@ class Mixer:
 
     def cost(self, document):
         """What a document counts in the mixture."""
+        if self.unit == "supervised":
+            return len(document.tokens)
         return document.length if self.unit == "tokens" else 1
 
     def eligible(self):

@@ -17,6 +17,11 @@ class RecipeError(Exception):
     """The recipe or its data cannot be a stream."""
 
 
+def field_of(text):
+    """The names that lead to the text; none when the record itself is it."""
+    return [] if text == "." else text.split(".")
+
+
 class Source:
     """One entry of `sources`."""
 
@@ -25,7 +30,7 @@ class Source:
         self.name = entry["name"]
         path = entry["path"]
         self.paths = [path] if isinstance(path, str) else path
-        self.field = entry.get("text", "text").split(".")
+        self.field = field_of(entry.get("text", "text"))
         self.weight = weight_of(entry.get("weight", 1))
         self.block = bytes_of(entry.get("block", 0))
 

@@ -60,7 +60,8 @@ def is_surrogate(character):
 
 
 def text_of(content, field, replace):
-    """The text of a record; with `replace`, U+FFFD stands for what is no Unicode."""
+    """The text of a record, or with no field the record as it stands in its line; with `replace`, U+FFFD stands for what
+    is no Unicode."""
     try:
         line = content.decode("utf-8", "replace" if replace else "strict")
     except UnicodeDecodeError as error:
@@ -68,6 +69,8 @@ def text_of(content, field, replace):
     value = parse(line)
     if not isinstance(value, dict):
         raise BadRecord("the line is no object")
+    if not field:
+        return line.strip(" \t\r")
     text = field_of(value, field)
     if replace:
         return "".join("\ufffd" if is_surrogate(c) else c for c in text)

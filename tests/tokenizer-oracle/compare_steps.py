@@ -83,6 +83,8 @@ def families():
                                         digits(True), byte_level())),
         "cl100k behind digits": (None, sequence(digits(False), split(CL100K % ""), byte_level())),
         "prefix space": (None, sequence(byte_level(True, True), split(r"\p{L}{3}"))),
+        "falcon": (None, sequence(pre_tokenizers.Punctuation("contiguous"), byte_level(True), digits(False),
+                                  split("[0-9][0-9][0-9]"))),
         "whitespace": (None, sequence(pre_tokenizers.Whitespace(), byte_level())),
         "whitespace split": (None, sequence(pre_tokenizers.WhitespaceSplit(), byte_level(True))),
     }
@@ -126,6 +128,9 @@ def compare_regexes(comparison, _, scratch, __):
         for behavior in BEHAVIORS:
             part = pre_tokenizers.Split(text, behavior)
             compare_split(comparison, model, part, "String %s %s" % (text, behavior), scratch, batch)
+    for behavior in BEHAVIORS:
+        compare_split(comparison, model, pre_tokenizers.Punctuation(behavior), "Punctuation " + behavior, scratch, batch)
+    compare_split(comparison, model, pre_tokenizers.CharDelimiterSplit("."), "CharDelimiterSplit", scratch, batch)
 
 
 def compare_classes(comparison, _, scratch, __):
@@ -135,7 +140,7 @@ def compare_classes(comparison, _, scratch, __):
     model = pair_model(batch)
     for regex in [r"\p{%s}+" % c for c in CATEGORIES] + [r"\w", r"\d", r"\s", r"(?i:s)", r"(?i)[k-s]", r"\b"]:
         compare_split(comparison, model, split(regex), "classes: " + regex, scratch, batch)
-    for part in (pre_tokenizers.Digits(True), pre_tokenizers.Whitespace()):
+    for part in (pre_tokenizers.Digits(True), pre_tokenizers.Whitespace(), pre_tokenizers.Punctuation()):
         compare_split(comparison, model, part, "classes: %s" % type(part).__name__, scratch, batch)
 
 

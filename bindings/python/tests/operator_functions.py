@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions and transforms that the tests of operators use; where processes can import them."""
+import json
 import os
 import struct
 import time
 
-from laneway import StatefulTransform
+from laneway import StatefulTransform, Supervised
 
 
 def shout(text):
@@ -197,3 +198,35 @@ class ReadsTooEarly(StatefulTransform):
 class FailsToBegin(StatefulTransform):
     def init(self, lane):
         raise Refused("not today")
+
+
+def has_two_turns(record):
+    return len(json.loads(record)["messages"]) > 1
+
+
+def learn_digits(text):
+    """A text whose digits are learnt."""
+    data = text.encode()
+    return Supervised(text, [(at, at + 1) for at in range(len(data)) if chr(data[at]).isdigit()])
+
+
+class Keeper(StatefulTransform):
+    """Keeps what it sees."""
+
+    def __init__(self):
+        self.seen = []
+
+    def push(self, state, document, out):
+        self.seen.append((bytes(document.tokens.tolist()).decode(), document.supervised.tolist()))
+        out.put(document)
+
+
+class Counter(StatefulTransform):
+    """Keeps the source of each document, and how many of its tokens are learnt."""
+
+    def __init__(self):
+        self.seen = []
+
+    def push(self, state, document, out):
+        self.seen.append((document.source, int(document.supervised.sum())))
+        out.put(document)

@@ -120,7 +120,6 @@ def test_names_without_a_meaning_here_change_nothing():
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda p: p.tokenize_chat(), r"tokenize_chat\(\) is not there, use"),
     (lambda p: p.pack_sequences(64), r"use pack_flat\(\)"),
     (lambda p: p.pack_flat(64, algorithm="first_fit"), 'expected "wrap" or "best_fit"'),
     (lambda p: p.tokenize("bytes", padding=True), "padding is True, expected False"),

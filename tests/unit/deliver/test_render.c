@@ -224,6 +224,39 @@ static void test_render__masked_tokens_have_no_label(void **state)
     desk_close(&d);
 }
 
+static void test_render__tokens_that_are_not_learnt_have_no_label(void **state)
+{
+    (void)state;
+    static const int32_t p[] = {1 | LW_TOKEN_UNSUPERVISED, 2, 3 | LW_TOKEN_UNSUPERVISED, 4};
+    static const int32_t q[] = {5 | LW_TOKEN_UNSUPERVISED, 6};
+    const lw__shift shifts[] = {LW__SHIFT_STREAM, LW__SHIFT_DOCUMENT};
+    for (size_t i = 0; i < 2; i++) {
+        desk d;
+        desk_open(&d, 4, shifts[i]);
+        d.rules.supervised = true;
+        lw_record *row = new_row(&d);
+        append(&d, row, p, 4, 0, 3); /* in the one shift 5 follows the 3, in the other 4 */
+        append(&d, row, q, 2, 0, 1);
+        render(&d, row, 0);
+        check_array(d.slot->tokens, 0, (const int32_t[]){1, 2, 3, 5, 257, 257});
+        check_array(d.slot->labels, 0,
+                    (const int32_t[]){2, -100, i == 0 ? -100 : 4, 6, -100, -100});
+        check_bytes(d.slot->loss_mask, 0, (const uint8_t[]){1, 0, (uint8_t)i, 1, 0, 0});
+        desk_close(&d);
+    }
+}
+
+static void test_render__a_follower_that_is_not_learnt_is_no_label(void **state)
+{
+    (void)state;
+    desk d;
+    desk_open(&d, 4, LW__SHIFT_STREAM);
+    d.rules.supervised = true;
+    render_digits(&d, 0, 6, 9, 256 | LW_TOKEN_UNSUPERVISED);
+    check_array(d.slot->labels, 0, (const int32_t[]){54, 257, 256, 57, 257, -100});
+    desk_close(&d);
+}
+
 static void check_wide(const unsigned char *array, uint64_t row, const int32_t *expected)
 {
     for (size_t i = 0; i < CONTEXT; i++) {
@@ -302,6 +335,8 @@ int main(void)
         cmocka_unit_test(test_render__a_short_row_is_padded),
         cmocka_unit_test(test_render__with_the_document_shift_labels_stay_in_their_document),
         cmocka_unit_test(test_render__masked_tokens_have_no_label),
+        cmocka_unit_test(test_render__tokens_that_are_not_learnt_have_no_label),
+        cmocka_unit_test(test_render__a_follower_that_is_not_learnt_is_no_label),
         cmocka_unit_test(test_render__wide_values_are_the_same_and_so_is_the_digest),
         cmocka_unit_test(test_render__a_row_worker_changes_what_is_delivered),
         cmocka_unit_test(test_render__row_arrays_are_for_workers_only),

@@ -172,6 +172,62 @@ static void test_draw__by_documents_lengths_do_not_count(void **state)
     rig_close(&r);
 }
 
+/* Of every text the first x is learnt, and those right behind it. */
+static lw_status learn_x(const void *op, lw_record *const *group, size_t count, lw_sink *out,
+                         lw_error *err)
+{
+    (void)op;
+    lw_status status = LW_OK;
+    for (size_t i = 0; i < count && status == LW_OK; i++) {
+        lw_str text = lw_document_text(group[i]);
+        const char *x = memchr(text.data, 'x', text.bytes);
+        uint64_t first = x != NULL ? (uint64_t)(x - text.data) : text.bytes;
+        lw_text_span span = {.first = first, .end = first};
+        while (span.end < text.bytes && text.data[span.end] == 'x') {
+            span.end++;
+        }
+        status = lw_document_supervise(group[i], &span, 1, err);
+        status = status == LW_OK ? lw_sink_put(out, group[i], err) : status;
+    }
+    return status;
+}
+
+static const lw_op_type learning = {.struct_size = sizeof learning,
+                                    .name = "learn_x",
+                                    .version = 1,
+                                    .phase = LW_PHASE_DOCUMENT,
+                                    .work = learn_x};
+
+static void test_draw__by_what_is_learnt_of_a_document(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r);
+    r.settings.unit = LW__UNIT_SUPERVISED;
+    r.operators[r.operator_count++] = (lw__operator){&learning, NULL};
+    rig_source(&r, "a", RIG_LINE("qqxqqq") RIG_LINE("xqqqqq") RIG_LINE("qqqqqx"), 1, 4096);
+    rig_source(&r, "b", RIG_LINE("xxx") RIG_LINE("qq"), 1, 4096);
+    open_watched(&r);
+    must_end(&r);
+    assert_string_equal(seen.text, "Aqqxqqq Bxxx Axqqqqq Aqqqqqx Bqq ");
+    rig_close(&r);
+}
+
+static void test_draw__a_document_of_which_nothing_is_learnt_costs_one(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r);
+    r.settings.unit = LW__UNIT_SUPERVISED;
+    r.operators[r.operator_count++] = (lw__operator){&learning, NULL};
+    rig_source(&r, "a", RIG_LINE("qqq") RIG_LINE("qqq") RIG_LINE("qqq"), 1, 4096);
+    rig_source(&r, "b", RIG_LINE("x") RIG_LINE("x"), 1, 4096);
+    open_watched(&r);
+    must_end(&r);
+    assert_string_equal(seen.text, "Aqqq Bx Aqqq Bx Aqqq ");
+    rig_close(&r);
+}
+
 /* Whatever is ready when, the draws are the same: one that has to wait leaves no trace. */
 static void test_draw__a_wait_changes_nothing(void **state)
 {
@@ -327,6 +383,8 @@ int main(void)
         cmocka_unit_test(test_draw__documents_longer_than_a_row),
         cmocka_unit_test(test_draw__the_mixer_draws_as_the_page_says),
         cmocka_unit_test(test_draw__by_documents_lengths_do_not_count),
+        cmocka_unit_test(test_draw__by_what_is_learnt_of_a_document),
+        cmocka_unit_test(test_draw__a_document_of_which_nothing_is_learnt_costs_one),
         cmocka_unit_test(test_draw__a_wait_changes_nothing),
         cmocka_unit_test(test_draw__a_bad_record_fails_after_all_before_it),
         cmocka_unit_test(test_draw__bad_records_are_passed_over_up_to_the_limit),

@@ -79,6 +79,27 @@ static void check_bad(const char *field, lw__bad_policy policy, const char *line
     reset(&p);
 }
 
+static void test_jsonl__the_record_itself_is_the_text(void **state)
+{
+    (void)state;
+    static const char one[] = "{\"m\": [{\"a\\n\": \"\\u0041\\ud800\"}], \"m\": 1e9 }";
+    static const char lines[] =
+        " {\"m\": [{\"a\\n\": \"\\u0041\\ud800\"}], \"m\": 1e9 } \r\n\n{}\n";
+    parsed p;
+    parse(&p, ".", LW__BAD_FAIL, lines);
+    assert_int_equal(p.documents.count, 2);
+    check_text(&p, 0, one, sizeof one - 1);
+    check_text(&p, 1, "{}", 2);
+    reset(&p);
+    parse(&p, ".", LW__BAD_REPLACE, "{\"m\": \"\xFF\"}");
+    check_text(&p, 0, "{\"m\": \"" MARK "\"}", 12);
+    reset(&p);
+    check_bad(".", LW__BAD_FAIL, "[1]", 0, "another value, expected an object");
+    check_bad(".", LW__BAD_FAIL, "{\"a\": 1} 2", 9, "more after the value, expected nothing");
+    check_bad(".", LW__BAD_FAIL, "{\"a\": nan}", 6,
+              "an unknown word, expected null, true or false");
+}
+
 static void test_jsonl__texts_in_file_order(void **state)
 {
     (void)state;
@@ -353,6 +374,7 @@ static void test_jsonl__a_place_that_could_not_be_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jsonl__the_record_itself_is_the_text),
         cmocka_unit_test(test_jsonl__texts_in_file_order),
         cmocka_unit_test(test_jsonl__nothing),
         cmocka_unit_test(test_jsonl__nul_is_text),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "plain_merges.h"
 #include "tokenize/bpe.h"
 
 static void init(lw__bpe *bpe)
@@ -32,32 +33,6 @@ static size_t encode(const lw__bpe *bpe, const void *piece, size_t bytes, int32_
     assert_int_equal(lw__bpe_encode(bpe, &scratch, piece, bytes, ids, &count, NULL), LW_OK);
     lw__bpe_scratch_reset(&scratch);
     return count;
-}
-
-/* The rule, as plainly as it can be said: the oracle of the random test. */
-static size_t encode_plainly(const lw__merge *merges, size_t merge_count, size_t bytes,
-                             int32_t *ids)
-{
-    size_t count = bytes;
-    for (;;) {
-        const lw__merge *best = NULL;
-        size_t best_at = 0;
-        for (size_t i = 0; i + 1 < count; i++) {
-            for (size_t m = 0; m < merge_count; m++) {
-                if (merges[m].left == ids[i] && merges[m].right == ids[i + 1] &&
-                    (best == NULL || merges[m].rank < best->rank)) {
-                    best = &merges[m];
-                    best_at = i;
-                }
-            }
-        }
-        if (best == NULL) {
-            return count;
-        }
-        ids[best_at] = best->id;
-        memmove(ids + best_at + 1, ids + best_at + 2, (count - best_at - 2) * sizeof *ids);
-        count--;
-    }
 }
 
 static void test_bpe__the_lowest_rank_merges_first(void **state)
@@ -126,32 +101,17 @@ static void test_bpe__short_and_long_pieces_follow_the_rule(void **state)
         lw__bpe bpe;
         lw__merge merges[24];
         init(&bpe);
-        for (size_t m = 0; m < 24; m++) {
-            int32_t pair[2];
-            for (size_t k = 0; k < 2; k++) {
-                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-                size_t symbol = (size_t)(random >> 33) % (3 + m);
-                pair[k] = symbol < 3 ? (int32_t)('a' + symbol) : 297 + (int32_t)symbol;
-            }
-            merges[m] = (lw__merge){
-                .left = pair[0], .right = pair[1], .id = 300 + (int32_t)m, .rank = (uint32_t)m};
-            for (size_t k = 0; k < m; k++) {
-                bool same = merges[k].left == pair[0] && merges[k].right == pair[1];
-                merges[k].left = same ? -1 : merges[k].left;
-            }
-            put(&bpe, pair[0], pair[1], (uint32_t)m, 300 + (int32_t)m);
-        }
+        plain_draw(&bpe, merges, 24, &random);
         for (size_t bytes = 28; bytes < 38; bytes++) {
             unsigned char piece[40];
             int32_t ids[40];
             int32_t plain[40];
             for (size_t i = 0; i < bytes; i++) {
-                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-                piece[i] = (unsigned char)('a' + (random >> 33) % 3);
+                piece[i] = (unsigned char)('a' + plain_random(&random) % 3);
                 plain[i] = piece[i];
             }
             size_t count = encode(&bpe, piece, bytes, ids);
-            assert_int_equal(count, encode_plainly(merges, 24, bytes, plain));
+            assert_int_equal(count, plain_merge(merges, 24, plain, bytes));
             assert_memory_equal(ids, plain, count * sizeof *ids);
         }
         lw__bpe_reset(&bpe);

@@ -133,8 +133,8 @@ static void test_load_json__refusals_of_the_top_level(void **state)
         const char *top;
         const char *message;
     } cases[] = {
-        {"\"normalizer\": {\"type\": \"Nmt\"}, ",
-         "bad.json\": normalizer: Nmt, expected null, NFC"},
+        {"\"normalizer\": {\"type\": \"ByteLevel\"}, ",
+         "bad.json\": normalizer: ByteLevel, expected null, NFC"},
         {"\"normalizer\": {\"normalizers\": [{\"type\": \"Bert\"}], \"type\": \"Sequence\"}, ",
          "normalizer: Bert, expected null, NFC"},
         {"\"normalizer\": {\"normalizers\": [], \"type\": \"NFC\"}, ", "normalizer: NFC, expected"},

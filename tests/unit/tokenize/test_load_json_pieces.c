@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tokenizer.json files made from SentencePiece models: every field, taken or refused by name. */
+#include "tiny_charsmap.h"
 #include "tiny_pieces.h"
 
 #define U "\xE2\x96\x81"
@@ -15,9 +16,11 @@
 #define SPLIT                                                                                      \
     "{\"type\": \"Split\", \"pattern\": {\"String\": \" \"}, \"behavior\": "                       \
     "\"MergedWithPrevious\", \"invert\": false}"
-#define META(more) "{\"type\": \"Metaspace\", \"replacement\": \"" U "\"" more "}"
-#define BPE(more)  "\"type\": \"BPE\", \"byte_fallback\": true" more
-#define NO_BYTES   "\"type\": \"BPE\", \"byte_fallback\": false, \"unk_token\": \"<unk>\""
+#define META(more)      "{\"type\": \"Metaspace\", \"replacement\": \"" U "\"" more "}"
+#define SEQUENCE(parts) "{\"type\": \"Sequence\", \"pretokenizers\": [" parts "]}"
+#define WORDS           "{\"type\": \"WhitespaceSplit\"}"
+#define BPE(more)       "\"type\": \"BPE\", \"byte_fallback\": true" more
+#define NO_BYTES        "\"type\": \"BPE\", \"byte_fallback\": false, \"unk_token\": \"<unk>\""
 #define SCORED                                                                                     \
     "\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0], [\"" U                      \
     "\", -2], [\"a\", -3], "                                                                       \
@@ -141,6 +144,103 @@ static void test_load_json_pieces__metaspace(void **state)
     }
 }
 
+static void encodes_words(const char *pre_tokenizer)
+{
+    lw__tokenizer *tokenizer = open_shape(&(shape){NULL, pre_tokenizer, BPE(""), NULL});
+    tiny_encodes(tokenizer, "ab", 2, 4, 3, -1);
+    tiny_encodes(tokenizer, " \n ab \xE3\x80\x80 b\t", 12, 4, 3, 1, 3, -1);
+    tiny_encodes(tokenizer, "a" U "b " U "a " U, 14, 4, 1, 3, 4, 1, -1);
+    tiny_encodes(tokenizer, " \t ", 3, -1);
+    tiny_encodes(tokenizer, "", 0, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+/* What is cut on the way, and what in steps. */
+static void test_load_json_pieces__words_before_metaspace(void **state)
+{
+    (void)state;
+    encodes_words(SEQUENCE(WORDS ", " META("")));
+    encodes_words(SEQUENCE(WORDS ", " WORDS ", " META("")));
+    shape never = {NULL, SEQUENCE(WORDS ", " META(", \"prepend_scheme\": \"never\"")), BPE(""),
+                   NULL};
+    lw__tokenizer *tokenizer = open_shape(&never);
+    tiny_encodes(tokenizer, "a b ab", 6, 2, 3, 5, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+/* Longer than what is prepared at a time. */
+static void test_load_json_pieces__a_long_word_gets_one_space(void **state)
+{
+    (void)state;
+
+    enum { BYTES = 200001 };
+
+    lw_error err = {.status = LW_OK};
+    lw__encoder *encoder = NULL;
+    lw__arena arena = {.ids = NULL};
+    lw__tokenizer *tokenizer =
+        open_shape(&(shape){NULL, SEQUENCE(WORDS ", " META("")), BPE(""), NULL});
+    char *text = malloc(BYTES);
+    assert_non_null(text);
+    memset(text, 'b', BYTES);
+    text[BYTES / 2] = ' ';
+    assert_int_equal(lw__encoder_create(tokenizer, &encoder, &err), LW_OK);
+    assert_int_equal(lw__encoder_encode(encoder, text, BYTES, &arena, &err), LW_OK);
+    assert_int_equal(arena.count, BYTES + 1);
+    for (size_t i = 0; i < arena.count; i++) {
+        assert_int_equal(arena.ids[i], i == 0 || i == BYTES / 2 + 1 ? 1 : 3);
+    }
+    free(text);
+    lw__arena_reset(&arena);
+    lw__encoder_destroy(encoder);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_pieces__steps_before_metaspace(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = open_shape(
+        &(shape){REPLACE, SEQUENCE("{\"type\": \"Punctuation\"}, " META("")), BPE(""), NULL});
+    tiny_encodes(tokenizer, "a.b a", 5, 4, 1, FIRST_BYTE + '.', 1, 3, 4, -1);
+    lw__tokenizer_close(tokenizer);
+    tokenizer = open_shape(&(shape){NULL, SEQUENCE(META("")), BPE(""), NULL});
+    tiny_encodes(tokenizer, "ab  a", 5, 4, 3, 1, 4, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_pieces__precompiled(void **state)
+{
+    (void)state;
+    lw__bytes json;
+    lw__bytes_init(&json);
+    tiny_map_fill();
+    lw__bytes_printf(&json, "{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"");
+    tiny_put_base64(&json, (const char *)tiny_map, TINY_MAP_BYTES);
+    lw__bytes_printf(&json, "\"}");
+    lw__bytes_put_u8(&json, 0);
+    shape from = {(const char *)json.data, META(", \"prepend_scheme\": \"first\""), BPE(""), NULL};
+    lw__tokenizer *tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer, "A\ta", 3, 4, 3, 4, -1);
+    lw__tokenizer_close(tokenizer);
+    from.added = "{\"id\": 6, \"content\": \"<s>\", \"special\": false, \"normalized\": true}";
+    shape_fails(&from, LW_E_UNSUPPORTED,
+                "prepend_scheme: first, expected always or never with normalized added tokens");
+    lw__bytes_reset(&json);
+}
+
+static void test_load_json_pieces__nmt(void **state)
+{
+    (void)state;
+    shape from = {"{\"type\": \"Nmt\"}", META(""), BPE(""), NULL};
+    lw__tokenizer *tokenizer = open_shape(&from);
+    tiny_encodes(tokenizer,
+                 "a\x01\x0B\x7F"
+                 "b\xE2\x80\x8B"
+                 "a",
+                 9, 4, 3, 4, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_load_json_pieces__unknown_characters_fuse(void **state)
 {
     (void)state;
@@ -186,6 +286,32 @@ static void test_load_json_pieces__refuses_by_name(void **state)
         {{NULL, "{\"type\": \"Metaspace\", \"replacement\": \"_\"}", NO_BYTES, NULL},
          LW_E_UNSUPPORTED,
          "pre_tokenizer.replacement: _"},
+        {{"{\"type\": \"Replace\", \"pattern\": {\"String\": \"aa\"}, \"content\": \"b\"}",
+          META(", \"prepend_scheme\": \"first\""), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.prepend_scheme: first, expected always or never behind a normalizer"},
+        {{"{\"type\": \"Precompiled\", \"precompiled_charsmap\": \"AAAA\"}", META(""), NO_BYTES,
+          NULL},
+         LW_E_UNSUPPORTED,
+         "normalizer.precompiled_charsmap: no map"},
+        {{NULL, META(", \"pretokenizers\": [" WORDS "]"), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer: field: pretokenizers"},
+        {{NULL, SEQUENCE(META("") ", " WORDS), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer: WhitespaceSplit, expected Metaspace as the last part"},
+        {{NULL, SEQUENCE("{\"type\": \"ByteLevel\"}, " META("")), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer: ByteLevel, expected Split"},
+        {{NULL, SEQUENCE(WORDS ", " META(", \"prepend_scheme\": \"first\"")), NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.prepend_scheme: first, expected always or never behind other parts"},
+        {{NULL,
+          SEQUENCE(WORDS ", " WORDS ", " WORDS ", " WORDS ", " WORDS ", " WORDS ", " WORDS
+                         ", " WORDS ", " WORDS ", " META("")),
+          NO_BYTES, NULL},
+         LW_E_UNSUPPORTED,
+         "pre_tokenizer.pretokenizers: more than 9"},
         {{NULL, META(", \"prepend_scheme\": \"last\""), NO_BYTES, NULL},
          LW_E_UNSUPPORTED,
          "pre_tokenizer.prepend_scheme: last"},
@@ -238,6 +364,11 @@ int main(void)
         cmocka_unit_test(test_load_json_pieces__other_normalizers),
         cmocka_unit_test(test_load_json_pieces__normalized_tokens),
         cmocka_unit_test(test_load_json_pieces__metaspace),
+        cmocka_unit_test(test_load_json_pieces__words_before_metaspace),
+        cmocka_unit_test(test_load_json_pieces__a_long_word_gets_one_space),
+        cmocka_unit_test(test_load_json_pieces__steps_before_metaspace),
+        cmocka_unit_test(test_load_json_pieces__precompiled),
+        cmocka_unit_test(test_load_json_pieces__nmt),
         cmocka_unit_test(test_load_json_pieces__unknown_characters_fuse),
         cmocka_unit_test(test_load_json_pieces__unigram),
         cmocka_unit_test(test_load_json_pieces__refuses_by_name),

@@ -69,6 +69,67 @@ static void test_load_json_steps__classes_of_characters(void **state)
     lw__tokenizer_close(tokenizer);
 }
 
+/* A letter of the run would merge with its neighbour, so a cut between them shows. */
+static void test_load_json_steps__punctuation_is_that_of_unicode_8(void **state)
+{
+    (void)state;
+
+    static const struct {
+        const char *text;
+        bool is_cut;
+    } cases[] = {{"a$a", true}, /* symbols of ASCII */
+                 {"a`a", true},
+                 {"a0a", false},
+                 {"a\xE2\x82\xAC"
+                  "a",
+                  false}, /* no other symbols */
+                 {"a\xE1\x99\xAD"
+                  "a",
+                  true}, /* U+166D, until 9 */
+                 {"a\xD8\x9D"
+                  "a",
+                  false}, /* U+061D, since 14 */
+                 {"a\xD8\x9E"
+                  "a",
+                  true}};
+
+    lw__tokenizer *tokenizer = opened(SEQUENCE("{\"type\": \"Punctuation\"}, " SPLIT_BY(
+        "\"Regex\": \"^a$\"", "Removed", "false") ", " BYTE_LEVEL));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lw_error err = {.status = LW_OK};
+        lw__encoder *encoder = NULL;
+        lw__arena arena = {.ids = NULL};
+        assert_int_equal(lw__encoder_create(tokenizer, &encoder, &err), LW_OK);
+        size_t bytes = strlen(cases[i].text);
+        assert_int_equal(lw__encoder_encode(encoder, cases[i].text, bytes, &arena, &err), LW_OK);
+        assert_int_equal(arena.count, cases[i].is_cut ? bytes - 2 : bytes);
+        lw__arena_reset(&arena);
+        lw__encoder_destroy(encoder);
+    }
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_steps__behaviors_of_punctuation(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer = opened(SEQUENCE("{\"type\": \"Punctuation\"}, " BYTE_LEVEL));
+    tiny_encodes(tokenizer, "ab.ab", 5, TINY_AB, '.', TINY_AB, -1);
+    lw__tokenizer_close(tokenizer);
+    tokenizer =
+        opened(SEQUENCE("{\"type\": \"Punctuation\", \"behavior\": \"Removed\"}, " BYTE_LEVEL));
+    tiny_encodes(tokenizer, "ab..ab", 6, TINY_AB, TINY_AB, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+static void test_load_json_steps__a_delimiter_is_dropped(void **state)
+{
+    (void)state;
+    lw__tokenizer *tokenizer =
+        opened(SEQUENCE("{\"type\": \"CharDelimiterSplit\", \"delimiter\": \".\"}, " BYTE_LEVEL));
+    tiny_encodes(tokenizer, "a..aa.b", 7, 'a', TINY_AA, 'b', -1);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_load_json_steps__a_prefix_space_comes_first(void **state)
 {
     (void)state;
@@ -107,8 +168,10 @@ static void test_load_json_steps__what_can_not_be_honoured(void **state)
          "pre_tokenizer.add_prefix_space: true, expected false"},
         {SEQUENCE("{\"type\": \"BertPreTokenizer\"}, " BYTE_LEVEL),
          "pre_tokenizer: BertPreTokenizer, expected ByteLevel, Split"},
-        {SEQUENCE("{\"type\": \"Punctuation\", \"behavior\": \"Contiguous\"}, " BYTE_LEVEL),
-         "pre_tokenizer: Punctuation, expected ByteLevel, Split"},
+        {SEQUENCE("{\"type\": \"UnicodeScripts\"}, " BYTE_LEVEL),
+         "pre_tokenizer: UnicodeScripts, expected ByteLevel, Split"},
+        {SEQUENCE("{\"type\": \"Punctuation\", \"behavior\": \"Kept\"}, " BYTE_LEVEL),
+         "pre_tokenizer.behavior: Kept, expected"},
         {SEQUENCE("{\"type\": \"Digits\", \"color\": 1}, " BYTE_LEVEL),
          "pre_tokenizer: field: color"},
         {SEQUENCE(SPLIT_BY("\"Regex\": \"a\"", "Kept", "false") ", " BYTE_LEVEL),
@@ -154,6 +217,9 @@ int main(void)
         cmocka_unit_test(test_load_json_steps__behaviors),
         cmocka_unit_test(test_load_json_steps__digits_before_and_behind_byte_level),
         cmocka_unit_test(test_load_json_steps__classes_of_characters),
+        cmocka_unit_test(test_load_json_steps__punctuation_is_that_of_unicode_8),
+        cmocka_unit_test(test_load_json_steps__behaviors_of_punctuation),
+        cmocka_unit_test(test_load_json_steps__a_delimiter_is_dropped),
         cmocka_unit_test(test_load_json_steps__a_prefix_space_comes_first),
         cmocka_unit_test(test_load_json_steps__fingerprints_tell_steps_apart),
         cmocka_unit_test(test_load_json_steps__what_can_not_be_honoured),

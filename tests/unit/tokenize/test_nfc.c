@@ -78,6 +78,32 @@ static void test_nfc__what_is_passed_quickly_is_a_wall(void **state)
     normalizes("\xE4\xB8\x80" ACUTE DOT_BELOW, "\xE4\xB8\x80" DOT_BELOW ACUTE);
 }
 
+/* What is out of form is found wherever it stands, in text that is passed by whole vectors. */
+static void test_nfc__every_place_is_looked_at(void **state)
+{
+    (void)state;
+    static const char *const fillers[] = {"a",        "\xD1\x8F",     "\xE4\xB8\xAD",
+                                          "\xCE\xB1", "\xE3\x81\x82", "\xF0\x9F\x8E\x89"};
+    for (size_t f = 0; f < sizeof fillers / sizeof fillers[0]; f++) {
+        for (size_t before = 0; before < 40; before++) {
+            for (size_t behind = 0; behind < 24; behind++) {
+                char given[400] = "";
+                char expected[400] = "";
+                for (size_t i = 0; i < before + behind; i++) {
+                    (void)strcat(given, i == before ? "e" ACUTE : "");
+                    (void)strcat(expected, i == before ? E_ACUTE : "");
+                    (void)strcat(given, fillers[f]);
+                    (void)strcat(expected, fillers[f]);
+                }
+                (void)strcat(given, behind == 0 ? "e" ACUTE : "");
+                (void)strcat(expected, behind == 0 ? E_ACUTE : "");
+                normalizes(given, expected);
+                is_normal(expected);
+            }
+        }
+    }
+}
+
 static void test_nfc__marks_are_put_in_order(void **state)
 {
     (void)state;
@@ -244,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_nfc__normal_text_is_not_touched),
         cmocka_unit_test(test_nfc__a_letter_and_a_mark_join),
         cmocka_unit_test(test_nfc__what_is_passed_quickly_is_a_wall),
+        cmocka_unit_test(test_nfc__every_place_is_looked_at),
         cmocka_unit_test(test_nfc__marks_are_put_in_order),
         cmocka_unit_test(test_nfc__some_characters_are_never_normal),
         cmocka_unit_test(test_nfc__hangul_is_computed),

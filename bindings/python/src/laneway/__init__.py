@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from . import errors, operators
 from ._native import version as _version
 from .batch import Batch, Segment, digest_of
+from .chat import Chat
 from .errors import (
     BusyError,
     CancelledError,
@@ -28,7 +29,7 @@ from .errors import (
     UnsupportedError,
 )
 from .loader import Agree, Loader, explain
-from .operators import Expand, Filter, Map, Operator, Stateful, StatefulTransform
+from .operators import Expand, Filter, Map, Operator, Stateful, StatefulTransform, Supervised
 from .pipeline import Pipeline
 from .recipe import Recipe, RecipeLike
 from .sources import Dataset, MixtureSpec, StaticMixtureWorkSource, TokenEstimation
@@ -39,11 +40,11 @@ from .tokenizer_files import find_tokenizer
 __version__ = _version()
 
 __all__ = [
-    "Agree", "Batch", "BusyError", "CancelledError", "CorruptError", "Dataset", "Expand", "Filter", "InternalError",
+    "Agree", "Batch", "BusyError", "CancelledError", "Chat", "CorruptError", "Dataset", "Expand", "Filter", "InternalError",
     "InvalidError", "LanewayError", "Loader", "Map", "MemoryBudgetError", "MismatchError", "MixtureSpec",
     "NotFoundError", "Operator", "OperatorError", "Pipeline", "Recipe", "RecipeLike", "Segment", "State",
-    "StateLike", "Stateful", "StatefulTransform", "StaticMixtureWorkSource", "StorageError", "TokenEstimation",
-    "Tokenizer", "UnsupportedError", "digest_of", "errors", "explain", "find_tokenizer", "open", "operators",
+    "StateLike", "Stateful", "StatefulTransform", "StaticMixtureWorkSource", "StorageError", "Supervised",
+    "TokenEstimation", "Tokenizer", "UnsupportedError", "digest_of", "errors", "explain", "find_tokenizer", "open", "operators",
 ]
 
 
@@ -58,7 +59,7 @@ def open(recipe: RecipeLike, *, rank: int = 0, world: int = 1, state: StateLike 
     options: options to set, by dotted name, as ``{"runtime.dtype": "int64"}``.
     agree: with ``end: drop`` or ``pad``, an all-reduce of one integer: ``agree("max" or "min", value)``, called on
         the thread that takes batches, by every rank equally often. Without it each rank follows all lanes.
-    operators: ``Map``, ``Filter``, ``Expand`` and ``Stateful``, in the order in which they run; they are added to those
+    operators: ``Map``, ``Filter``, ``Expand``, ``Chat`` and ``Stateful``, in the order in which they run; they are added to those
         that the recipe has.
     runner: where their functions are called, with the same output: "threads": on the library's threads, many at a time;
         "inline": one call at a time; "process": in ``processes`` processes started by spawn (0: one a processor, up

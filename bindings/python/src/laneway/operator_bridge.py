@@ -21,7 +21,7 @@ from typing import Any
 from . import operator_runner
 from ._native import check, encode, ffi, lib, new_error, span
 from .errors import InvalidError, LanewayError
-from .operators import Lane, Operator, Outcome, Stateful
+from .operators import Lane, Operator, Outcome, Stateful, Supervised
 
 # An error's line has this room for what an exception says; the place of the document comes behind it.
 _MESSAGE_BYTES = 300
@@ -77,6 +77,13 @@ class _Bound:
             if outcome != text:
                 data = outcome.encode()
                 _done(lib.lw_document_set_text(document, data, len(data), err))
+            _done(lib.lw_sink_put(out, document, err))
+            return
+        if isinstance(outcome, Supervised):
+            data = outcome.text.encode()
+            _done(lib.lw_document_set_text(document, data, len(data), err))
+            _done(lib.lw_document_supervise(document, ffi.new("lw_text_span[]", list(outcome.spans)),
+                                            len(outcome.spans), err))
             _done(lib.lw_sink_put(out, document, err))
             return
         for made in outcome or ():
@@ -253,7 +260,7 @@ def type_of(operator: Operator) -> tuple[Any, Any]:
 
 def add_operator(recipe: Any, operator: Operator, kept: tuple[Any, Any], handle: Any) -> None:
     err = new_error()
-    check(lib.lw_recipe_add_operator(recipe, kept[0], handle, encode(f"python {operator.kind}"), err), err)
+    check(lib.lw_recipe_add_operator(recipe, kept[0], handle, encode(operator.options()), err), err)
 
 
 # ---- runs ------------------------------------------------------------------------------------------

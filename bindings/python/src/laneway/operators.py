@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Union
 
 from .errors import InvalidError
 
@@ -18,8 +18,17 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+
+class Supervised(NamedTuple):
+    """A text of which only some is learnt: tokens with a byte of its UTF-8 from the first to before the second number of
+    a span. Spans are in order, apart, and of whole characters."""
+
+    text: str
+    spans: Sequence[tuple[int, int]]
+
+
 # What becomes of a text: it is dropped, replaced, or several are made of it.
-Outcome = Union[None, str, "list[str]"]
+Outcome = Union[None, str, "list[str]", Supervised]
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,10 @@ class Operator:
         if not 0 <= self.version < 2**32:
             raise InvalidError(f"operators: version of {name!r} is {self.version}, expected 0 to {2**32 - 1}")
         object.__setattr__(self, "name", name)
+
+    def options(self) -> str:
+        """What else is part of the fingerprint."""
+        return f"python {self.kind}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +99,7 @@ class TextOperator(Operator, ABC):
 
 @dataclass(frozen=True)
 class Map(TextOperator):
-    """Replaces each text by ``function(text)``.
+    """Replaces each text by ``function(text)``: a text, or a ``Supervised`` one, which must be the last operator's.
 
     >>> laneway.open("recipe.yaml", operators=[Map(str.strip, name="strip")])
     """
@@ -94,7 +107,7 @@ class Map(TextOperator):
     kind: ClassVar[str] = "map"
 
     def outcome(self, text: str, result: Any) -> Outcome:
-        return _text(result)
+        return result if isinstance(result, Supervised) else _text(result)
 
 
 @dataclass(frozen=True)
@@ -153,7 +166,15 @@ class Document:
 
     @property
     def tokens(self) -> npt.NDArray[np.int32]:
-        """[tokens] int32, not to be written to. Not in ``load``: they are read again afterwards."""
+        """[tokens] int32. Not in ``load``: they are read again afterwards."""
+        return self._marked() & 0x7FFFFFFF
+
+    @property
+    def supervised(self) -> npt.NDArray[np.bool_]:
+        """[tokens] bool: which of the tokens are learnt; see ``Supervised``."""
+        return self._marked() >= 0
+
+    def _marked(self) -> npt.NDArray[np.int32]:
         import numpy as np
 
         if self._data is None:

@@ -6,12 +6,14 @@ batch, state or explanation that is asked for, and no step can be added after th
 """
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ._native import PathLike
+from .chat import Chat, Mask
 from .errors import InvalidError, UnsupportedError
 from .loader import Agree, Loader, explain
 from .operators import Expand, Filter, Map, Operator, Stateful
@@ -25,7 +27,6 @@ _SPECIAL_TOKENS = {"bos_eos": (True, True), "bos": (True, False), "eos": (False,
 # What others have, and what to use instead.
 _ELSEWHERE = {
     "pack_sequences": "pack_flat()",
-    "tokenize_chat": "tokenize() of text that a template was applied to before",
     "prefetch": "options(prefetch_batches=...)",
 }
 
@@ -172,6 +173,24 @@ class Pipeline:
         chosen = {**_tokenizer_of(tokenizer, tokenizer_id), "bos": bos, "eos": eos, "special_text": special_text}
         return self._with(tokenizer=chosen if pattern is None else {**chosen, "pattern": pattern}, text=field,
                           truncate=max_length if truncation and not split_long_samples else None, runtime=runtime)
+
+    def tokenize_chat(self, tokenizer: Any = None, tokenizer_id: PathLike | None = None, *, field: str = "messages",
+                      template: PathLike | None = None, mask: Mask = "assistant", scope: str = "all",
+                      tools_field: str = "tools", template_kwargs: Mapping[str, Any] | None = None,
+                      date: str | datetime.date | None = None, add_generation_prompt: bool = True,
+                      special_tokens: str = "none", **more: Any) -> Pipeline:
+        """Renders the messages of each record by a chat template and tokenizes the text; only some of it is learnt.
+        Steps before it are given records, as JSON.
+
+        field to add_generation_prompt: see ``Chat.from_tokenizer``.
+        special_tokens: besides those that the template writes; the others are as for ``tokenize``.
+        """
+        chosen = _name_of(tokenizer, tokenizer_id)
+        chat = Chat.from_tokenizer(chosen, template=template, field=field, mask=mask, scope=scope,
+                                   tools_field=tools_field, template_kwargs=template_kwargs, date=date,
+                                   add_generation_prompt=add_generation_prompt)
+        return self._text_step(chat).tokenize(tokenizer_id=chosen, field=".", special_tokens=special_tokens,
+                                              special_text=True, **more)
 
     def pack_flat(self, max_length: int, *, algorithm: str = "wrap", num_bins: int | None = None,
                   pad_token_id: int | None = None, emit_positions: bool = True,
@@ -324,10 +343,15 @@ def _check_ignored(given: Mapping[str, object]) -> None:
             raise UnsupportedError(f"tokenize: {name} is {value!r}, expected {fine[name][0]!r}")
 
 
-def _tokenizer_of(tokenizer: Any, tokenizer_id: PathLike | None) -> dict[str, str]:
+def _name_of(tokenizer: Any, tokenizer_id: PathLike | None) -> Any:
     found = tokenizer_id if tokenizer is None else getattr(tokenizer, "name_or_path", tokenizer)
     if found is None or not str(found):
         raise InvalidError("tokenize: there is no tokenizer_id, expected a path or a name")
+    return found
+
+
+def _tokenizer_of(tokenizer: Any, tokenizer_id: PathLike | None) -> dict[str, str]:
+    found = _name_of(tokenizer, tokenizer_id)
     if found in ("bytes", "__fallback__"):
         return {"name": "bytes"}
     return {"path": find_tokenizer(found)}
