@@ -13,6 +13,8 @@
 
 #include <laneway/error.h>
 
+#include "tokenize/merge_window.h"
+
 #define LW__PAIR_NONE UINT64_MAX
 #define LW__RANK_NONE UINT32_MAX
 
@@ -39,6 +41,7 @@ typedef struct lw__bpe_quick {
 
 typedef struct lw__bpe {
     lw__pair *slots; /* a power of two of them, at most half in use */
+    uint64_t *known; /* bits by hash of the pairs in the slots */
     size_t slot_count;
     size_t count;
     int32_t *ids; /* what the merge of a rank becomes */
@@ -48,46 +51,8 @@ typedef struct lw__bpe {
     lw__bpe_quick quick;
 } lw__bpe;
 
-typedef struct lw__node {
-    uint32_t id;
-    uint32_t previous; /* node index; UINT32_MAX at the ends */
-    uint32_t next;
-    uint32_t rank; /* of the pair that starts here */
-} lw__node;
-
-/* See bpe_queue.h. */
-typedef struct lw__queue_item {
-    uint64_t key;  /* rank << 32 | node index */
-    uint64_t link; /* the first of a chain */
-} lw__queue_item;
-
-typedef struct lw__queue_link_to {
-    uint32_t at;   /* node index */
-    uint32_t next; /* link; of one not in use, the next such */
-} lw__queue_link_to;
-
-typedef struct lw__queue_tail {
-    uint32_t rank; /* LW__RANK_NONE: no chain */
-    uint32_t link; /* its last, and that one's node index */
-    uint32_t at;
-} lw__queue_tail;
-
-#define LW__QUEUE_TAILS 256 /* chains that can grow at a time */
-
-typedef struct lw__bpe_queue {
-    lw__queue_item *items; /* a heap */
-    lw__queue_link_to *links;
-    size_t count;    /* items in the heap */
-    uint32_t used;   /* links ever used */
-    uint32_t free;   /* the first that is free again */
-    size_t capacity; /* of both */
-    lw__queue_tail tails[LW__QUEUE_TAILS];
-} lw__bpe_queue;
-
 typedef struct lw__bpe_scratch {
-    lw__node *nodes;
-    size_t node_capacity;
-    lw__bpe_queue queue;
+    lw__merge_scratch merge;
 } lw__bpe_scratch;
 
 void lw__bpe_init(lw__bpe *bpe);

@@ -8,10 +8,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define FIRST_SLOTS  1024                /* of a new table */
-#define RANK_LIMIT   ((uint32_t)1 << 28) /* a rank and a place in a short piece fill 32 bits */
+#define FIRST_SLOTS  1024                      /* of a new table */
+#define RANK_LIMIT   ((uint32_t)LW__TREE_NONE) /* a rank and a place in a short piece fill 31 bits */
 #define BYTE_PAIRS   ((size_t)256 * 256)
 #define FILTER_WORDS (((size_t)1 << LW__PAIR_FILTER_BITS) / 64)
+#define KNOWN_WORDS  (((size_t)1 << LW__PAIR_KNOWN_BITS) / 64)
 
 void lw__bpe_init(lw__bpe *bpe)
 {
@@ -21,9 +22,11 @@ void lw__bpe_init(lw__bpe *bpe)
 void lw__bpe_clear(lw__bpe *bpe)
 {
     lw__free(bpe->slots);
+    lw__free(bpe->known);
     lw__free(bpe->ids);
     lw__free(bpe->quick.memory);
     bpe->slots = NULL;
+    bpe->known = NULL;
     bpe->slot_count = 0;
     bpe->count = 0;
     bpe->ids = NULL;
@@ -48,9 +51,15 @@ static lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key)
     return &slots[at];
 }
 
+static inline uint64_t known_bit(uint64_t key)
+{
+    return lw__pair_hash(key) >> (64 - LW__PAIR_KNOWN_BITS);
+}
+
 uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
 {
-    if (bpe->slot_count == 0) {
+    uint64_t bit = known_bit(key);
+    if (bpe->slot_count == 0 || (bpe->known[bit / 64] >> bit % 64 & 1) == 0) {
         return LW__RANK_NONE;
     }
     const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
@@ -80,6 +89,12 @@ lw_status lw__bpe_reserve(lw__bpe *bpe, size_t count, lw_error *err)
     size_t slot_count = FIRST_SLOTS;
     while (slot_count < count * 2) {
         slot_count *= 2;
+    }
+    if (bpe->known == NULL) {
+        bpe->known = lw__alloc_zero(KNOWN_WORDS, sizeof *bpe->known);
+    }
+    if (bpe->known == NULL) {
+        return lw__fail_nomem(err, KNOWN_WORDS * sizeof *bpe->known, "merges");
     }
     return slot_count > bpe->slot_count ? grow(bpe, slot_count, err) : LW_OK;
 }
@@ -116,6 +131,7 @@ lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
     bpe->count += slot->key == LW__PAIR_NONE;
     slot->key = key;
     slot->rank = merge->rank;
+    bpe->known[known_bit(key) / 64] |= (uint64_t)1 << known_bit(key) % 64;
     return LW_OK;
 }
 
@@ -183,7 +199,9 @@ lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err)
     }
     bpe->quick = quick;
     lw__free(bpe->slots);
+    lw__free(bpe->known);
     bpe->slots = NULL;
+    bpe->known = NULL;
     bpe->slot_count = 0;
     return LW_OK;
 }

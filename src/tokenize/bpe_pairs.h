@@ -5,8 +5,8 @@
  *
  *   slot   left id, 22 bits | right id, 22 bits | rank, 20 bits
  *
- * Most pairs that are asked for have no rank: a filter says so from a table that stays in a
- * core's own cache. A vocabulary too large for narrow slots keeps the wide ones.
+ * Most pairs that are asked for have no rank: for both a filter says so from a table that stays in
+ * a core's own cache. A vocabulary too large for narrow slots keeps the wide ones.
  */
 #ifndef LW__TOKENIZE_BPE_PAIRS_H
 #define LW__TOKENIZE_BPE_PAIRS_H
@@ -16,6 +16,7 @@
 #define LW__PAIR_ID_BITS     22
 #define LW__PAIR_RANK_BITS   20
 #define LW__PAIR_FILTER_BITS 20 /* 128 KiB */
+#define LW__PAIR_KNOWN_BITS  22 /* the same for the wide slots */
 
 #define LW__PAIR_FACTOR UINT64_C(0x9E3779B97F4A7C15)
 

@@ -76,44 +76,63 @@ static lw_status put_ids(lw__vocab *vocab, lw__bytes *file, lw_error *err)
     return lw__load_json_fault(vocab->path, &json, err);
 }
 
-static lw_status put_line(lw__vocab *vocab, char *line, const char *end, const lw__place *place,
-                          lw_error *err)
+/* `bytes` has room for a line. */
+static lw_status put_line(lw__vocab *vocab, const char *line, const char *end, lw__place place,
+                          char *bytes, lw_error *err)
 {
-    char *space = memchr(line, ' ', (size_t)(end - line));
+    const char *space = memchr(line, ' ', (size_t)(end - line));
     if (space == NULL || memchr(space + 1, ' ', (size_t)(end - space - 1)) != NULL) {
         lw_str found = {.data = line, .bytes = (size_t)(end - line)};
-        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+        return lw__vocab_fail(err, LW_E_CORRUPT, &place,
                               "\"%.*s\", expected two tokens with one space between",
                               lw__vocab_shown(found), found.data);
     }
     lw_str left = {.data = line, .bytes = (size_t)(space - line)};
     lw_str right = {.data = space + 1, .bytes = (size_t)(end - space - 1)};
-    if (!lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)) {
-        return lw__vocab_fail(err, LW_E_CORRUPT, place,
+    size_t left_bytes = 0;
+    size_t right_bytes = 0;
+    if (!lw__byte_level_undo(left, bytes, &left_bytes) ||
+        !lw__byte_level_undo(right, bytes + left_bytes, &right_bytes)) {
+        return lw__vocab_fail(err, LW_E_CORRUPT, &place,
                               "\"%.*s %.*s\", expected characters of the byte-level alphabet",
                               lw__vocab_shown(left), left.data, lw__vocab_shown(right), right.data);
     }
-    return lw__vocab_put_merge(vocab, left, right, place, err);
+    lw__merge_text merge = {
+        .text = bytes, .left_bytes = (uint32_t)left_bytes, .right_bytes = (uint32_t)right_bytes};
+    return lw__vocab_put_merges(vocab, &merge, 1, &place, err);
 }
 
-static lw_status put_merges(lw__vocab *vocab, const char *path, lw__bytes *file, lw_error *err)
+static lw_status put_lines(lw__vocab *vocab, const char *path, const lw__bytes *file, char *bytes,
+                           lw_error *err)
 {
     lw__place place = {.path = path, .unit = "line"};
-    char *line = (char *)file->data;
-    char *end = line + file->count;
+    const char *line = (const char *)file->data;
+    const char *end = line + file->count;
     while (line < end) {
-        char *newline = memchr(line, '\n', (size_t)(end - line));
-        char *stop = newline == NULL ? end : newline;
-        char *next = newline == NULL ? end : newline + 1;
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline == NULL ? end : newline;
+        const char *next = newline == NULL ? end : newline + 1;
         stop -= stop > line && stop[-1] == '\r';
         place.at++;
         bool is_version = (size_t)(stop - line) >= 8 && memcmp(line, "#version", 8) == 0;
         if (stop > line && !is_version) {
-            LW__TRY(put_line(vocab, line, stop, &place, err));
+            LW__TRY(put_line(vocab, line, stop, place, bytes, err));
         }
         line = next;
     }
     return LW_OK;
+}
+
+static lw_status put_merges(lw__vocab *vocab, const char *path, const lw__bytes *file,
+                            lw_error *err)
+{
+    char *bytes = lw__alloc(file->count);
+    if (bytes == NULL) {
+        return lw__fail_nomem(err, file->count, "merges");
+    }
+    lw_status status = put_lines(vocab, path, file, bytes, err);
+    lw__free(bytes);
+    return status;
 }
 
 static lw_status put_specials(lw__vocab *vocab, lw_error *err)

@@ -178,21 +178,21 @@ static lw_status find_in_model(const lw__vocab *vocab, const listed *item, int32
         *id = lw__vocab_find(vocab, item->content.data, item->content.bytes);
         return LW_OK;
     }
-    char *copy = lw__copy_text(item->content.data, item->content.bytes);
-    if (copy == NULL) {
+    size_t bytes = 0;
+    char *written = lw__alloc(item->content.bytes);
+    if (written == NULL) {
         return lw__fail_nomem(err, item->content.bytes, "an added token");
     }
-    lw_str written = {.data = copy, .bytes = item->content.bytes};
     int32_t same = item->id >= 0 && item->id < LW__VOCAB_LIMIT ? (int32_t)item->id : -1;
     lw_str there = lw__vocab_text(vocab, same);
-    if (lw__byte_level_undo(&written)) {
-        *id = lw__vocab_find(vocab, written.data, written.bytes);
+    if (lw__byte_level_undo(item->content, written, &bytes)) {
+        *id = lw__vocab_find(vocab, written, bytes);
     } else {
         bool is_aside =
             is_content(item, there) && lw__vocab_find(vocab, there.data, there.bytes) != same;
         *id = is_aside ? same : -1;
     }
-    lw__free(copy);
+    lw__free(written);
     return LW_OK;
 }
 

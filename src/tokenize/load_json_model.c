@@ -2,11 +2,13 @@
 /*
  * The model of a tokenizer.json: a byte-level BPE.
  *
- * The merges may stand before the vocabulary that they refer to, so they are kept as text until
+ * The merges may stand before the vocabulary that they refer to, so their texts are kept until
  * the object ends.
  */
 #include "base/error.h"
 #include "tokenize/load_json.h"
+
+#define GROUP 32 /* merges that are put together */
 
 typedef struct model {
     lw_str type;
@@ -14,7 +16,7 @@ typedef struct model {
     bool has_merges;
     bool has_scores;  /* "vocab" is a list of pieces */
     lw_str unknown;   /* of pieces: unk_token; its data is NULL without one */
-    lw__bytes merges; /* left text, right text, and so on */
+    lw__bytes merges; /* each of type lw__merge_text, and then the text that it names */
 } model;
 
 static lw_status bad_merge(const lw__vocab *vocab, uint64_t index, lw_str found, lw_error *err)
@@ -50,6 +52,36 @@ static bool read_merge(lw__json *json, lw_str *left, lw_str *right)
     return memchr(right->data, ' ', right->bytes) == NULL;
 }
 
+/* Appends the bytes of a token's text; false when it is not of the alphabet. */
+static bool put_bytes(const lw__vocab *vocab, lw__bytes *out, lw_str text, uint32_t *count)
+{
+    size_t bytes = text.bytes;
+    char *to = (char *)out->data + out->count;
+    if (vocab->pieces.used) {
+        memcpy(to, text.data, bytes);
+    } else if (!lw__byte_level_undo(text, to, &bytes)) {
+        return false;
+    }
+    out->count += bytes;
+    *count = (uint32_t)bytes;
+    return true;
+}
+
+/* Appends one merge: its lengths, and both texts. */
+static bool put_merge(const lw__vocab *vocab, lw__bytes *out, lw_str left, lw_str right)
+{
+    lw__merge_text merge = {.text = NULL};
+    size_t start = out->count;
+    if (!lw__bytes_reserve(out, sizeof merge + left.bytes + right.bytes)) {
+        return true;
+    }
+    out->count += sizeof merge;
+    bool good = put_bytes(vocab, out, left, &merge.left_bytes) &&
+                put_bytes(vocab, out, right, &merge.right_bytes);
+    memcpy(out->data + start, &merge, sizeof merge);
+    return good;
+}
+
 static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, lw_error *err)
 {
     uint64_t index = 0;
@@ -63,12 +95,9 @@ static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, l
         if (json->fault != NULL) {
             break;
         }
-        if (!good || (!vocab->pieces.used &&
-                      (!lw__byte_level_undo(&left) || !lw__byte_level_undo(&right)))) {
+        if (!good || !put_merge(vocab, out, left, right)) {
             return bad_merge(vocab, index, left, err);
         }
-        lw__bytes_put_text(out, left.data, left.bytes);
-        lw__bytes_put_text(out, right.data, right.bytes);
         index++;
     }
     return out->failed ? lw__fail_nomem(err, out->count, "merges") : LW_OK;
@@ -77,12 +106,16 @@ static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, l
 static lw_status use_merges(lw__vocab *vocab, const lw__bytes *merges, lw_error *err)
 {
     lw__place place = {.path = vocab->path, .unit = "merge"};
-    lw__reader reader = lw__reader_of(merges->data, merges->count);
-    while (reader.at < reader.end) {
-        lw_str left = lw__reader_text(&reader);
-        lw_str right = lw__reader_text(&reader);
-        LW__TRY(lw__vocab_put_merge(vocab, left, right, &place, err));
-        place.at++;
+    lw__merge_text group[GROUP];
+    for (size_t at = 0; at < merges->count;) {
+        size_t count = 0;
+        for (; count < GROUP && at < merges->count; count++) {
+            lw__merge_text *merge = &group[count];
+            memcpy(merge, merges->data + at, sizeof *merge);
+            merge->text = (const char *)merges->data + at + sizeof *merge;
+            at += sizeof *merge + merge->left_bytes + merge->right_bytes;
+        }
+        LW__TRY(lw__vocab_put_merges(vocab, group, count, &place, err));
     }
     return LW_OK;
 }

@@ -10,6 +10,8 @@
 
 #include <laneway/error.h>
 
+#include "tokenize/merge_window.h"
+
 typedef struct lw__join {
     uint64_t key;   /* left << 32 | right; UINT64_MAX in an empty slot */
     uint64_t value; /* rank << 32 | what they become */
@@ -19,7 +21,6 @@ typedef struct lw__joins {
     lw__join *slots; /* a power of two of them, at most half in use; NULL: none */
     size_t slot_count;
     size_t count;
-    size_t ranks; /* one more than the highest */
 } lw__joins;
 
 /* A pair of symbols that merges. */
@@ -30,48 +31,16 @@ typedef struct lw__joint {
     uint32_t rank;
 } lw__joint;
 
-typedef struct lw__link {
-    uint32_t symbol;
-    uint32_t previous; /* UINT32_MAX at the ends */
-    uint32_t next;
-    uint32_t unused;
-    uint64_t value; /* of the pair that starts here; UINT64_MAX: none */
-} lw__link;
-
-/* A pair that waits to be merged; those of one rank are a list from left to right. */
-typedef struct lw__waiting {
-    uint32_t link;
-    uint32_t next; /* UINT32_MAX at the end; of a free one: the next free one */
-} lw__waiting;
-
-typedef struct lw__rank_list {
-    uint32_t head; /* UINT32_MAX: the list is empty */
-    uint32_t tail;
-} lw__rank_list;
-
-typedef struct lw__joins_scratch {
-    lw__link *links;
-    lw__waiting *waiting; /* twice the links */
-    uint64_t *heap;       /* rank << 32 | link; twice the links */
-    size_t link_capacity;
-    size_t heap_count;
-    uint32_t free;
-    uint32_t waiting_count; /* those that were ever in use for these symbols */
-    lw__rank_list *lists;   /* by rank; all empty between calls */
-    size_t list_count;
-} lw__joins_scratch;
-
 lw_status lw__joins_create(lw__joins *joins, lw_error *err);
 void lw__joins_reset(lw__joins *joins);
 /* Of a pair given twice the later counts. */
 lw_status lw__joins_put(lw__joins *joins, const lw__joint *joint, lw_error *err);
-void lw__joins_scratch_reset(lw__joins_scratch *scratch);
 
 /*
  * Merges symbols in place: the pair of lowest rank first, the leftmost of equals, until none is
  * left. O(n log n) for any input.
  */
-lw_status lw__joins_merge(const lw__joins *joins, lw__joins_scratch *scratch, int32_t *symbols,
+lw_status lw__joins_merge(const lw__joins *joins, lw__merge_scratch *scratch, int32_t *symbols,
                           size_t *count, lw_error *err);
 
 /* The slot that holds the key, or the empty one where it would be put. */

@@ -50,7 +50,7 @@ typedef struct lw__way {
 #define LW__WAY_NONE (-2)
 
 struct lw__pieces_scratch {
-    lw__joins_scratch joins;
+    lw__merge_scratch joins;
     unsigned char *text; /* prepared, and not encoded yet */
     size_t text_count;
     size_t text_capacity;

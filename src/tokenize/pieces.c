@@ -40,7 +40,7 @@ void lw__pieces_scratch_destroy(lw__pieces_scratch *scratch)
     if (scratch == NULL) {
         return;
     }
-    lw__joins_scratch_reset(&scratch->joins);
+    lw__merge_scratch_reset(&scratch->joins);
     lw__free(scratch->text);
     lw__free(scratch->ways);
     lw__free(scratch);

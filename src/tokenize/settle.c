@@ -19,8 +19,6 @@
 #include "tokenize/bpe_pairs.h"
 #include "tokenize/settle_by_length.h"
 
-#define FILTER_BITS 20 /* most pairs that are asked for are none: a core's own cache says so */
-
 /* How a token is made. */
 typedef struct making {
     uint32_t left;
@@ -38,7 +36,6 @@ typedef struct settling {
     size_t waiting_count;
     size_t waiting_capacity;
     bool is_sound;
-    uint64_t filter[((size_t)1 << FILTER_BITS) / 64]; /* by hash of the pairs that were kept */
 } settling;
 
 static lw_status settling_fill(settling *s, size_t most_kept, lw_error *err)
@@ -80,17 +77,9 @@ static lw_status settling_create(lw__vocab *vocab, lw__bpe *bpe, size_t most_kep
     return settling_fill(s, most_kept, err);
 }
 
-static uint64_t filter_bit(uint64_t key)
-{
-    return lw__pair_hash(key) >> (64 - FILTER_BITS);
-}
-
 static uint32_t rank_of(const settling *s, uint32_t left, uint32_t right)
 {
-    uint64_t key = (uint64_t)left << 32 | right;
-    uint64_t bit = filter_bit(key);
-    bool may_be = (s->filter[bit / 64] >> bit % 64 & 1) != 0;
-    return may_be ? lw__pair_wide_rank(s->bpe, key) : LW__RANK_NONE;
+    return lw__pair_wide_rank(s->bpe, (uint64_t)left << 32 | right);
 }
 
 static bool is_made(const settling *s, int32_t id)
@@ -128,8 +117,6 @@ static lw_status keep(settling *s, const lw__merge *merge, lw_error *err)
 {
     uint32_t rank = (uint32_t)s->kept_count;
     lw__merge kept = {.left = merge->left, .right = merge->right, .id = merge->id, .rank = rank};
-    uint64_t bit = filter_bit((uint64_t)kept.left << 32 | (uint32_t)kept.right);
-    s->filter[bit / 64] |= (uint64_t)1 << bit % 64;
     s->kept[s->kept_count++] = kept;
     s->makings[merge->id] =
         (making){.left = (uint32_t)merge->left, .right = (uint32_t)merge->right, .order = rank + 2};

@@ -14,6 +14,7 @@
 #include "base/os_file.h"
 
 #define FIRST_SLOTS       1024              /* of the index by bytes; a power of two */
+#define MERGES_AT_ONCE    32                /* whose tokens are looked up together */
 #define SHOWN_BYTES       48                /* of a token in a message */
 #define FILE_LIMIT        ((size_t)1 << 30) /* no vocabulary file is larger */
 #define TOKEN_BYTES_LIMIT ((size_t)1 << 24) /* no token is longer */
@@ -108,6 +109,13 @@ static lw__slot *slot_of(const lw__vocab *vocab, const void *text, size_t bytes,
         at = (at + 1) & mask;
     }
     return &vocab->slots[at];
+}
+
+void lw__vocab_prefetch(const lw__vocab *vocab, const void *text, size_t bytes)
+{
+    if (vocab->slot_count > 0) {
+        __builtin_prefetch(&vocab->slots[hash_of(text, bytes) & (vocab->slot_count - 1)]);
+    }
 }
 
 int32_t lw__vocab_find(const lw__vocab *vocab, const void *text, size_t bytes)
@@ -239,40 +247,96 @@ lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_erro
     return status;
 }
 
-static lw_status no_such_token(lw_str left, lw_str right, const char *which, const lw__place *place,
-                               lw_error *err)
+/* ---- merges ---- */
+
+/* What one merge names, in this order. */
+enum { LEFT, RIGHT, JOINED, NAMED };
+
+static lw_str named_text(const lw__merge_text *merge, size_t which)
 {
+    lw_str text = {.data = merge->text, .bytes = merge->left_bytes};
+    if (which == RIGHT) {
+        text = (lw_str){.data = merge->text + merge->left_bytes, .bytes = merge->right_bytes};
+    } else if (which == JOINED) {
+        text.bytes += merge->right_bytes;
+    }
+    return text;
+}
+
+/*
+ * The ids of what some merges name; -1: no such token. Each step of a look-up, the slot, the token and
+ * its bytes, is on another cache line: all of them are asked for before any is looked at.
+ */
+static void find_named(const lw__vocab *vocab, const lw__merge_text *merges, size_t count,
+                       int32_t *ids)
+{
+    uint32_t hashes[MERGES_AT_ONCE * NAMED];
+    size_t mask = vocab->slot_count - 1;
+    for (size_t i = 0; i < count * NAMED; i++) {
+        lw_str text = named_text(&merges[i / NAMED], i % NAMED);
+        hashes[i] = hash_of(text.data, text.bytes);
+        __builtin_prefetch(&vocab->slots[hashes[i] & mask]);
+    }
+    for (size_t i = 0; i < count * NAMED; i++) {
+        ids[i] = vocab->slots[hashes[i] & mask].id;
+        if (ids[i] >= 0) {
+            __builtin_prefetch(&vocab->tokens[ids[i]]);
+        }
+    }
+    for (size_t i = 0; i < count * NAMED; i++) {
+        const lw__token *token = ids[i] >= 0 ? &vocab->tokens[ids[i]] : NULL;
+        if (token != NULL && token->bytes > 0) {
+            __builtin_prefetch(vocab->pool.data + token->offset);
+        }
+    }
+    for (size_t i = 0; i < count * NAMED; i++) {
+        lw_str text = named_text(&merges[i / NAMED], i % NAMED);
+        ids[i] = slot_of(vocab, text.data, text.bytes, hashes[i])->id;
+    }
+}
+
+static lw_status no_such_token(const lw__merge_text *merge, const char *which,
+                               const lw__place *place, lw_error *err)
+{
+    lw_str left = named_text(merge, LEFT);
+    lw_str right = named_text(merge, RIGHT);
     return lw__vocab_fail(err, LW_E_CORRUPT, place,
                           "\"%.*s\" + \"%.*s\": %s is not in the vocabulary, expected a token",
                           lw__vocab_shown(left), left.data, lw__vocab_shown(right), right.data,
                           which);
 }
 
-lw_status lw__vocab_put_merge(lw__vocab *vocab, lw_str left, lw_str right, const lw__place *place,
-                              lw_error *err)
+static lw_status put_named(lw__vocab *vocab, const lw__merge_text *merge, const int32_t *ids,
+                           const lw__place *place, lw_error *err)
 {
-    lw__merge merge = {.left = lw__vocab_find(vocab, left.data, left.bytes),
-                       .right = lw__vocab_find(vocab, right.data, right.bytes),
-                       .rank = (uint32_t)vocab->merge_count};
-    if (merge.left < 0 || merge.right < 0) {
-        return no_such_token(left, right, merge.left < 0 ? "the first" : "the second", place, err);
+    static const char *const which[NAMED] = {"the first", "the second", "what they give"};
+    for (size_t i = 0; i < NAMED; i++) {
+        if (ids[i] < 0) {
+            return no_such_token(merge, which[i], place, err);
+        }
     }
-    char joined[256];
-    size_t bytes = left.bytes + right.bytes;
-    char *text = bytes <= sizeof joined ? joined : lw__alloc(bytes);
-    if (text == NULL) {
-        return lw__fail_nomem(err, bytes, "a merge");
+    lw__merge put = {.left = ids[LEFT],
+                     .right = ids[RIGHT],
+                     .id = ids[JOINED],
+                     .rank = (uint32_t)vocab->merge_count};
+    return lw__vocab_push_merge(vocab, &put, err);
+}
+
+lw_status lw__vocab_put_merges(lw__vocab *vocab, const lw__merge_text *merges, size_t count,
+                               lw__place *place, lw_error *err)
+{
+    int32_t ids[MERGES_AT_ONCE * NAMED];
+    if (count > 0 && vocab->slot_count == 0) {
+        return no_such_token(merges, "the first", place, err);
     }
-    memcpy(text, left.data, left.bytes);
-    memcpy(text + left.bytes, right.data, right.bytes);
-    merge.id = lw__vocab_find(vocab, text, bytes);
-    if (text != joined) {
-        lw__free(text);
+    for (size_t done = 0; done < count; done += MERGES_AT_ONCE) {
+        size_t now = count - done < MERGES_AT_ONCE ? count - done : MERGES_AT_ONCE;
+        find_named(vocab, merges + done, now, ids);
+        for (size_t i = 0; i < now; i++, place->at++) {
+            LW__TRY(put_named(vocab, &merges[done + i], ids + i * NAMED, place, err));
+        }
     }
-    if (merge.id < 0) {
-        return no_such_token(left, right, "what they give", place, err);
-    }
-    return lw__vocab_push_merge(vocab, &merge, err);
+    return LW_OK;
 }
 
 lw_status lw__vocab_read(const char *path, lw__bytes *out, lw_error *err)

@@ -46,6 +46,13 @@ typedef struct lw__slot {
     uint32_t hash;
 } lw__slot;
 
+/* The texts of two tokens, one behind the other: what they become has all of it. */
+typedef struct lw__merge_text {
+    const char *text;
+    uint32_t left_bytes;
+    uint32_t right_bytes;
+} lw__merge_text;
+
 typedef struct lw__added {
     int32_t id;
     bool special;
@@ -104,11 +111,16 @@ lw_status lw__vocab_put(lw__vocab *vocab, int64_t id, lw_str text, const lw__pla
 lw_status lw__vocab_put_aside(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
                               lw_error *err);
 lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error *err);
-/* Adds the merge of two token texts, with the next rank. */
-lw_status lw__vocab_put_merge(lw__vocab *vocab, lw_str left, lw_str right, const lw__place *place,
-                              lw_error *err);
+/*
+ * Adds merges with the next ranks. `place` is that of the first, and goes on with them. All are
+ * looked up faster together than one by one.
+ */
+lw_status lw__vocab_put_merges(lw__vocab *vocab, const lw__merge_text *merges, size_t count,
+                               lw__place *place, lw_error *err);
 lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_error *err);
 
+/* Asks for where a token of these bytes is, or would be put. */
+void lw__vocab_prefetch(const lw__vocab *vocab, const void *text, size_t bytes);
 /* The id of a token of the model by its bytes; -1 when there is none. */
 int32_t lw__vocab_find(const lw__vocab *vocab, const void *text, size_t bytes);
 /* The same for an added token. */
@@ -129,8 +141,9 @@ lw_status lw__load_sentencepiece(lw__vocab *vocab, lw_error *err);
 bool lw__load_tiktoken_is(const char *path);
 /* Whether the path names one half of a vocab.bpe + encoder.json pair. */
 bool lw__load_bpe_is_half(const char *path);
-/* Undoes the byte-level alphabet in place; false when a character is not of that alphabet. */
-bool lw__byte_level_undo(lw_str *text);
+/* The bytes of a text of the byte-level alphabet, to `to`, which has room for as many as the text has;
+ * false when a character is not of that alphabet. */
+bool lw__byte_level_undo(lw_str text, char *to, size_t *bytes);
 /* The character of that alphabet which stands for a byte. */
 uint32_t lw__byte_level_code(unsigned char byte);
 /* Reads an object of token text -> id. */

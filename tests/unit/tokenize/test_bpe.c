@@ -28,7 +28,7 @@ static void put(lw__bpe *bpe, int32_t left, int32_t right, uint32_t rank, int32_
 
 static size_t encode(const lw__bpe *bpe, const void *piece, size_t bytes, int32_t *ids)
 {
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     size_t count = 0;
     assert_int_equal(lw__bpe_encode(bpe, &scratch, piece, bytes, ids, &count, NULL), LW_OK);
     lw__bpe_scratch_reset(&scratch);
@@ -102,10 +102,10 @@ static void test_bpe__short_and_long_pieces_follow_the_rule(void **state)
         lw__merge merges[24];
         init(&bpe);
         plain_draw(&bpe, merges, 24, &random);
-        for (size_t bytes = 28; bytes < 38; bytes++) {
-            unsigned char piece[40];
-            int32_t ids[40];
-            int32_t plain[40];
+        for (size_t bytes = 28; bytes < 300; bytes += bytes < 38 ? 1 : 23) {
+            unsigned char piece[300];
+            int32_t ids[300];
+            int32_t plain[300];
             for (size_t i = 0; i < bytes; i++) {
                 piece[i] = (unsigned char)('a' + plain_random(&random) % 3);
                 plain[i] = piece[i];
@@ -116,6 +116,44 @@ static void test_bpe__short_and_long_pieces_follow_the_rule(void **state)
         }
         lw__bpe_reset(&bpe);
     }
+}
+
+/* Merges that a few words can say, over random letters. */
+static void test_bpe__a_million_bytes_of_two_letters(void **state)
+{
+    (void)state;
+
+    enum { BYTES = 1000000 };
+
+    lw__bpe bpe;
+    uint32_t seed = 1;
+    size_t put_count = 0;
+    init(&bpe);
+    put(&bpe, 'a', 'b', 0, 300);
+    put(&bpe, 300, 300, 1, 301);
+    put(&bpe, 'b', 'b', 2, 302);
+    char *piece = malloc(BYTES);
+    int32_t *ids = malloc(BYTES * sizeof *ids);
+    int32_t *plain = malloc(BYTES * sizeof *plain);
+    assert_true(piece != NULL && ids != NULL && plain != NULL);
+    for (size_t i = 0; i < BYTES; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        piece[i] = (seed >> 16) % 3 == 0 ? 'b' : 'a';
+    }
+    /* By hand: an "a" takes the "b" behind it, two such in a row join, two other "b" do. */
+    for (size_t i = 0; i < BYTES;) {
+        bool is_pair = i + 1 < BYTES && piece[i] == 'a' && piece[i + 1] == 'b';
+        bool is_double = i + 1 < BYTES && piece[i] == 'b' && piece[i + 1] == 'b';
+        bool is_two = is_pair && i + 3 < BYTES && piece[i + 2] == 'a' && piece[i + 3] == 'b';
+        plain[put_count++] = is_two ? 301 : is_pair ? 300 : is_double ? 302 : piece[i];
+        i += is_two ? 4 : is_pair || is_double ? 2 : 1;
+    }
+    assert_int_equal(encode(&bpe, piece, BYTES, ids), put_count);
+    assert_memory_equal(ids, plain, put_count * sizeof *ids);
+    free(piece);
+    free(ids);
+    free(plain);
+    lw__bpe_reset(&bpe);
 }
 
 static void test_bpe__a_million_equal_bytes(void **state)
@@ -146,7 +184,7 @@ static void test_bpe__memory_that_runs_out_is_an_error(void **state)
 {
     (void)state;
     lw__bpe bpe;
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     lw__merge merge = {.left = 'a', .right = 'a', .id = 300};
     int32_t ids[64];
     size_t count = 0;
@@ -174,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_bpe__a_pair_given_twice_keeps_its_later_rank),
         cmocka_unit_test(test_bpe__no_merges_and_no_bytes),
         cmocka_unit_test(test_bpe__short_and_long_pieces_follow_the_rule),
+        cmocka_unit_test(test_bpe__a_million_bytes_of_two_letters),
         cmocka_unit_test(test_bpe__a_million_equal_bytes),
         cmocka_unit_test(test_bpe__memory_that_runs_out_is_an_error),
     };

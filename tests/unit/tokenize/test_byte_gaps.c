@@ -43,7 +43,7 @@ static size_t encode_pieces(const lw__tokenizer *tokenizer, const char *text, si
                             int32_t *ids)
 {
     const unsigned char *p = (const unsigned char *)text;
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     size_t count = 0;
     for (size_t at = 0, end = 0; at < bytes; at = end) {
         size_t found = 1;

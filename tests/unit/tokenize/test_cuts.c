@@ -142,7 +142,7 @@ static void random_vocabulary(unsigned *seed, lw__vocab *vocab)
 
 static size_t encode(const lw__bpe *bpe, const char *text, size_t bytes, int32_t *ids)
 {
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     size_t count = 0;
     assert_int_equal(
         lw__bpe_encode(bpe, &scratch, (const unsigned char *)text, bytes, ids, &count, NULL),

@@ -85,6 +85,8 @@ static void test_load_bpe__broken_vocabulary(void **state)
     fails("", "{\"\xFF\": 0}", LW_E_CORRUPT, "byte 2: a byte that is not UTF-8");
     fails("", "", LW_E_CORRUPT, "bad.encoder.json\": byte 0");
     fails("", "{\"a\": 0}", LW_E_UNSUPPORTED, "no token for byte 0x00");
+    fails("", "{\"\": 0}", LW_E_UNSUPPORTED, "no token for byte 0x00");
+    fails("a b\n", "{\"\": 0}", LW_E_CORRUPT, "line 1: \"a\" + \"b\": the first");
 }
 
 int main(void)

@@ -265,6 +265,26 @@ static void test_load_json__broken_merges(void **state)
     }
 }
 
+/* Merges are looked up some together: each is still named by its own place. */
+static void test_load_json__a_broken_merge_behind_many(void **state)
+{
+    (void)state;
+    for (unsigned place = 0; place < 140; place += 7) {
+        char message[64];
+        lw__bytes merges;
+        lw__bytes_init(&merges);
+        for (unsigned i = 0; i < 140; i++) {
+            lw__bytes_printf(&merges, "%s\"%s\"", i == 0 ? "[" : ", ", i < place ? "t h" : "q h");
+        }
+        lw__bytes_printf(&merges, "]%c", '\0');
+        assert_false(merges.failed);
+        tiny_json json = {.merges = (const char *)merges.data};
+        assert_true(snprintf(message, sizeof message, "merge %u: \"q\" + \"h\": what", place) > 0);
+        fails(&json, LW_E_CORRUPT, message);
+        lw__bytes_reset(&merges);
+    }
+}
+
 /* Cut anywhere, a file is refused: no crash, no message over more than one line. */
 static void test_load_json__a_file_cut_short(void **state)
 {
@@ -316,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_load_json__refusals_of_the_pre_tokenizer),
         cmocka_unit_test(test_load_json__broken_added_tokens),
         cmocka_unit_test(test_load_json__broken_merges),
+        cmocka_unit_test(test_load_json__a_broken_merge_behind_many),
         cmocka_unit_test(test_load_json__a_file_cut_short),
         cmocka_unit_test(test_load_json__missing_parts),
     };

@@ -2,14 +2,16 @@
 /* Merging of symbols: few and many of them by the same rule, against the rule written plainly. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "tokenize/piece_joins.h"
 
-enum { SYMBOLS = 60, PAIRS = 300, MOST = 400, ROW_SYMBOLS = 9 };
+enum { SYMBOLS = 60, PAIRS = 300, MOST = 600, ROW_SYMBOLS = 9 };
 
 static lw__joint pairs[PAIRS];
+static const lw__joint *by_symbols[SYMBOLS][SYMBOLS]; /* the later of two counts */
 
 static uint32_t draw(uint32_t *seed)
 {
@@ -22,23 +24,15 @@ static void fill(lw__joins *joins, uint32_t seed, uint32_t symbols)
 {
     lw_error err = {.status = LW_OK};
     assert_int_equal(lw__joins_create(joins, &err), LW_OK);
+    memset(by_symbols, 0, sizeof by_symbols);
     for (size_t i = 0; i < PAIRS; i++) {
         pairs[i] = (lw__joint){.left = draw(&seed) % symbols,
                                .right = draw(&seed) % symbols,
                                .becomes = draw(&seed) % symbols,
                                .rank = draw(&seed) % 40};
         assert_int_equal(lw__joins_put(joins, &pairs[i], &err), LW_OK);
+        by_symbols[pairs[i].left][pairs[i].right] = &pairs[i];
     }
-}
-
-static const lw__joint *find(int32_t left, int32_t right)
-{
-    for (size_t i = PAIRS; i-- > 0;) { /* the later of two counts */
-        if (pairs[i].left == (uint32_t)left && pairs[i].right == (uint32_t)right) {
-            return &pairs[i];
-        }
-    }
-    return NULL;
 }
 
 static size_t merge_plainly(int32_t *symbols, size_t count)
@@ -47,7 +41,7 @@ static size_t merge_plainly(int32_t *symbols, size_t count)
         const lw__joint *best = NULL;
         size_t at = 0;
         for (size_t i = 0; i + 1 < count; i++) {
-            const lw__joint *pair = find(symbols[i], symbols[i + 1]);
+            const lw__joint *pair = by_symbols[symbols[i]][symbols[i + 1]];
             if (pair != NULL && (best == NULL || pair->rank < best->rank)) {
                 best = pair;
                 at = i;
@@ -62,7 +56,7 @@ static size_t merge_plainly(int32_t *symbols, size_t count)
     }
 }
 
-static void check(const lw__joins *joins, lw__joins_scratch *scratch, const int32_t *symbols,
+static void check(const lw__joins *joins, lw__merge_scratch *scratch, const int32_t *symbols,
                   size_t count)
 {
     lw_error err = {.status = LW_OK};
@@ -80,7 +74,7 @@ static void test_piece_joins__follows_the_rule(void **state)
 {
     (void)state;
     lw__joins joins;
-    lw__joins_scratch scratch = {.links = NULL};
+    lw__merge_scratch scratch = {.given = NULL};
     fill(&joins, 5, SYMBOLS);
     uint32_t seed = 9;
     for (size_t round = 0; round < 2000; round++) {
@@ -91,7 +85,7 @@ static void test_piece_joins__follows_the_rule(void **state)
         }
         check(&joins, &scratch, ours, count);
     }
-    lw__joins_scratch_reset(&scratch);
+    lw__merge_scratch_reset(&scratch);
     lw__joins_reset(&joins);
 }
 
@@ -99,7 +93,7 @@ static void test_piece_joins__follows_the_rule(void **state)
 static void test_piece_joins__rows_of_equal_symbols(void **state)
 {
     (void)state;
-    lw__joins_scratch scratch = {.links = NULL};
+    lw__merge_scratch scratch = {.given = NULL};
     for (uint32_t table = 0; table < 100; table++) {
         lw__joins joins;
         uint32_t seed = table;
@@ -107,7 +101,7 @@ static void test_piece_joins__rows_of_equal_symbols(void **state)
         for (size_t round = 0; round < 6; round++) {
             int32_t ours[MOST];
             size_t count = 0;
-            while (count < 40) {
+            while (count < MOST / 2) {
                 int32_t symbol = (int32_t)(draw(&seed) % ROW_SYMBOLS);
                 for (size_t left = 1 + draw(&seed) % 200; left > 0; left--) {
                     ours[count++] = symbol;
@@ -117,7 +111,54 @@ static void test_piece_joins__rows_of_equal_symbols(void **state)
         }
         lw__joins_reset(&joins);
     }
-    lw__joins_scratch_reset(&scratch);
+    lw__merge_scratch_reset(&scratch);
+}
+
+/* Text in which the same few symbols come again and again, with a change here and there. */
+static void test_piece_joins__repeated_symbols(void **state)
+{
+    (void)state;
+    lw__merge_scratch scratch = {.given = NULL};
+    for (uint32_t table = 0; table < 40; table++) {
+        lw__joins joins;
+        uint32_t seed = table;
+        fill(&joins, 2000 + table, 3 + table % ROW_SYMBOLS);
+        for (size_t period = 1; period < 9; period++) {
+            int32_t ours[MOST];
+            for (size_t i = 0; i < MOST; i++) {
+                bool is_new = i < period || draw(&seed) % 200 == 0;
+                ours[i] = is_new ? (int32_t)(draw(&seed) % ROW_SYMBOLS) : ours[i - period];
+            }
+            check(&joins, &scratch, ours, MOST);
+        }
+        lw__joins_reset(&joins);
+    }
+    lw__merge_scratch_reset(&scratch);
+}
+
+/* What stands last decides on all that is before it, so no window can be done with before. */
+static void test_piece_joins__a_merge_that_goes_on_to_the_left(void **state)
+{
+    (void)state;
+    lw_error err = {.status = LW_OK};
+    lw__joins joins;
+    lw__merge_scratch scratch = {.given = NULL};
+    lw__joint joint = {.left = 1, .right = 0, .becomes = 0, .rank = 0};
+    int32_t symbols[MOST];
+    assert_int_equal(lw__joins_create(&joins, &err), LW_OK);
+    assert_int_equal(lw__joins_put(&joins, &joint, &err), LW_OK);
+    for (size_t last = 0; last < 2; last++) {
+        size_t count = MOST;
+        for (size_t i = 0; i < MOST; i++) {
+            symbols[i] = 1;
+        }
+        symbols[MOST - 1] = (int32_t)last;
+        assert_int_equal(lw__joins_merge(&joins, &scratch, symbols, &count, &err), LW_OK);
+        assert_int_equal(count, last == 0 ? 1 : MOST);
+        assert_int_equal(symbols[0], last);
+    }
+    lw__merge_scratch_reset(&scratch);
+    lw__joins_reset(&joins);
 }
 
 int main(void)
@@ -125,6 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_piece_joins__follows_the_rule),
         cmocka_unit_test(test_piece_joins__rows_of_equal_symbols),
+        cmocka_unit_test(test_piece_joins__repeated_symbols),
+        cmocka_unit_test(test_piece_joins__a_merge_that_goes_on_to_the_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void fill(lw__vocab *vocab, uint32_t *state)
 
 static void compare(const lw__bpe *all, const lw__bpe *settled, uint32_t *state)
 {
-    lw__bpe_scratch scratch = {.nodes = NULL};
+    lw__bpe_scratch scratch = {.merge.given = NULL};
     lw_error err = {.status = LW_OK};
     for (size_t i = 0; i < TEXTS; i++) {
         unsigned char text[TEXT_BYTES];
