@@ -126,22 +126,6 @@ static lw_status choose(lw__vocab *vocab, const char **pattern, const lw__encodi
                                 *pattern);
 }
 
-/* Whether a token holds a line end and then the first byte of another white space character. */
-static bool joins_newline_and_space(const lw__vocab *vocab)
-{
-    static const char leads[] = "\t\v\f \xC2\xE1\xE2\xE3";
-    for (size_t id = 0; id < vocab->limit; id++) {
-        lw_str text = lw__vocab_text(vocab, (int32_t)id);
-        for (size_t i = 0; i + 1 < text.bytes; i++) {
-            if ((text.data[i] == '\n' || text.data[i] == '\r') && text.data[i + 1] != '\0' &&
-                strchr(leads, text.data[i + 1]) != NULL) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 bool lw__load_tiktoken_is(const char *path)
 {
     lw_error ignored;
@@ -172,8 +156,6 @@ lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err
     LW__TRY(status);
     vocab->whole_piece = true;
     vocab->merge_ranks = true;
-    /* Where no token could span the cut, the pieces differ from the older pattern's, never the
-     * ids; then the older rule is used, so that equal tokenizers have equal fingerprints. */
-    vocab->rules.trailing_whole = strcmp(pattern, "cl100k") == 0 && joins_newline_and_space(vocab);
+    vocab->rules.trailing_whole = strcmp(pattern, "cl100k") == 0;
     return known == NULL ? LW_OK : lw__encoding_put_specials(vocab, known, err);
 }

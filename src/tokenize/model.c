@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a vocabulary to what encoding needs: the byte tokens and the table of merges.
- *
- * Of the merges of a file only those that can happen are used (settle.h). A .tiktoken file has no
- * merges, only ranks: any two neighbours whose bytes together are a token merge, at that token's
- * rank. Where the merges that can happen can not be told, every split of every token is one.
+ * From a vocabulary to what encoding needs: the byte tokens and the table of merges, of which only
+ * those that can happen are used (settle.h).
  */
 #include "tokenize/model.h"
 
@@ -31,55 +28,42 @@ static lw_status find_bytes(lw__tokenizer *tokenizer, lw_error *err)
     return LW_OK;
 }
 
-static lw_status put_merges(lw__tokenizer *tokenizer, lw_error *err)
-{
-    const lw__vocab *vocab = &tokenizer->vocab;
-    for (size_t i = 0; i < vocab->merge_count; i++) {
-        LW__TRY(lw__bpe_put(&tokenizer->bpe, &vocab->merges[i], err));
-    }
-    return LW_OK;
-}
-
-static lw_status put_splits(lw__vocab *vocab, int32_t id, lw_error *err)
-{
-    lw_str text = lw__vocab_text(vocab, id);
-    if (text.bytes < 2 || lw__vocab_find(vocab, text.data, text.bytes) != id) {
-        return LW_OK;
-    }
-    for (size_t cut = 1; cut < text.bytes; cut++) {
-        lw__merge merge = {.left = lw__vocab_find(vocab, text.data, cut),
-                           .right = lw__vocab_find(vocab, text.data + cut, text.bytes - cut),
-                           .id = id,
-                           .rank = (uint32_t)id};
-        if (merge.left >= 0 && merge.right >= 0) {
-            LW__TRY(lw__vocab_push_merge(vocab, &merge, err));
-        }
-    }
-    return LW_OK;
-}
-
-/* The merges of a vocabulary as they stand, when not all that can not happen can be told. */
-static lw_status put_all(lw__tokenizer *tokenizer, lw_error *err)
-{
-    lw__vocab *vocab = &tokenizer->vocab;
-    if (vocab->merge_ranks) {
-        vocab->merge_count = 0;
-        for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
-            LW__TRY(put_splits(vocab, id, err));
-        }
-    }
-    lw__bpe_clear(&tokenizer->bpe);
-    return put_merges(tokenizer, err);
-}
-
 static lw_status build_merges(lw__tokenizer *tokenizer, lw_error *err)
 {
     lw__vocab *vocab = &tokenizer->vocab;
-    lw__settled settled;
-    LW__TRY(vocab->merge_ranks ? lw__settle_ranks(vocab, &tokenizer->bpe, &settled, err)
-                               : lw__settle_merges(vocab, &tokenizer->bpe, &settled, err));
-    vocab->whole_piece = vocab->whole_piece && !settled.makes_all;
-    return settled.is_sound ? LW_OK : put_all(tokenizer, err);
+    bool makes_all = false;
+    LW__TRY(lw__settle(vocab, &tokenizer->bpe, &makes_all, err));
+    vocab->whole_piece = vocab->whole_piece && !makes_all;
+    return LW_OK;
+}
+
+/* Whether a token has white space behind its last line end, or the first byte of such. */
+static bool spans_last_line_end(const lw__vocab *vocab)
+{
+    static const char leads[] = "\t\v\f \xC2\xE1\xE2\xE3";
+    for (size_t id = 0; id < vocab->limit; id++) {
+        lw_str text = lw__vocab_text(vocab, (int32_t)id);
+        size_t at = text.bytes;
+        while (at > 0 && text.data[at - 1] != '\n' && text.data[at - 1] != '\r') {
+            at--;
+        }
+        if (at > 0 && at < text.bytes && text.data[at] != '\0' &&
+            strchr(leads, text.data[at]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * White space that ends a text is one piece, or two that meet behind its last line end. Where no merge
+ * goes across and whole pieces need no rule, the ids are the same. Then it is two, so that equal
+ * tokenizers have equal fingerprints.
+ */
+static void settle_trailing(lw__vocab *vocab)
+{
+    vocab->rules.trailing_whole =
+        vocab->rules.trailing_whole && (vocab->whole_piece || spans_last_line_end(vocab));
 }
 
 lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
@@ -89,6 +73,7 @@ lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
     }
     LW__TRY(find_bytes(tokenizer, err));
     LW__TRY(build_merges(tokenizer, err));
+    settle_trailing(&tokenizer->vocab);
     LW__TRY(lw__bpe_finish(&tokenizer->bpe, err));
     return lw__cuts_build(&tokenizer->cuts, &tokenizer->vocab, err);
 }

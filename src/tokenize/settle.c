@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Merges are taken in order of rank. One that makes a token of two others is kept when, by the
- * merges kept before it, the bytes of the token become just these two. All others can not happen:
+ * A stretch of a text that no merge has crossed the ends of is merged as it would be alone, whatever
+ * the ranks are. So where two neighbours stand for the bytes of a token, they are the two that its
+ * bytes become alone, last of all: at most one merge of each token can happen.
  *
- *   When all pairs of lower rank are gone from a text, a stretch that no merge has crossed the ends
- *   of is merged as it would be alone. So where two neighbours stand for the bytes of a token, they
- *   are what its bytes become alone: the two of the merge that is kept, or none that merge.
- *
- * That needs both parts to be there by then. A merge that waits for a part which only comes later,
- * and before its token is made by another, makes the whole list unsound, as do two merges of one
- * pair. Then the caller uses it as it stands.
- *
- * Kept merges only make tokens that were not there, so ranks only rise while a text is merged.
+ * Most lists name the parts of a token before the token. Their merges are taken in order of rank: one
+ * is kept when, by the merges kept before it, the bytes of its token become just its two parts. Kept
+ * merges then only make tokens that were not there, so ranks only rise while a text is merged. A merge
+ * that waits for a part which only comes later, and before its token is made by another, breaks this,
+ * as do two merges of one pair. Then, and for ranks, settle_by_length.h says what happens.
  */
 #include "tokenize/settle.h"
 
@@ -20,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "tokenize/bpe_pairs.h"
+#include "tokenize/settle_by_length.h"
 
 /* How a token is made. */
 typedef struct making {
@@ -155,7 +153,7 @@ static lw_status offer(settling *s, const lw__merge *merge, lw_error *err)
                                                                          : LW_OK;
 }
 
-static bool makes_all(const settling *s)
+static bool makes_every_token(const settling *s)
 {
     const lw__vocab *vocab = s->vocab;
     for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
@@ -178,95 +176,45 @@ static bool waits_in_vain(const settling *s, const lw__merge *merge)
     return left == 0 || right == 0 || (made != 0 && made < last);
 }
 
-static void finish(settling *s, lw__settled *out)
+static void finish(settling *s, bool *makes_all)
 {
-    for (size_t i = 0; i < s->waiting_count && s->is_sound; i++) {
-        s->is_sound = waits_in_vain(s, &s->waiting[i]);
-    }
-    *out = (lw__settled){.is_sound = s->is_sound, .makes_all = s->is_sound && makes_all(s)};
-    if (s->is_sound) {
-        lw__free(s->vocab->merges);
-        s->vocab->merges = s->kept;
-        s->vocab->merge_count = s->kept_count;
-        s->vocab->merge_capacity = s->kept_count;
-        s->kept = NULL;
-    }
+    *makes_all = makes_every_token(s);
+    lw__free(s->vocab->merges);
+    s->vocab->merges = s->kept;
+    s->vocab->merge_count = s->kept_count;
+    s->vocab->merge_capacity = s->kept_count;
+    s->kept = NULL;
 }
 
-lw_status lw__settle_merges(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
+/* In order of rank; *is_sound is false when that does not tell, and then nothing has changed. */
+static lw_status settle_in_order(lw__vocab *vocab, lw__bpe *bpe, bool *is_sound, bool *makes_all,
+                                 lw_error *err)
 {
     settling *s = NULL;
     lw_status status = settling_create(vocab, bpe, vocab->merge_count, &s, err);
-    for (size_t i = 0; i < vocab->merge_count && status == LW_OK; i++) {
+    for (size_t i = 0; i < vocab->merge_count && status == LW_OK && s->is_sound; i++) {
         status = offer(s, &vocab->merges[i], err);
     }
     if (status == LW_OK) {
-        finish(s, out);
-    }
-    settling_destroy(s);
-    return status;
-}
-
-/* ---- ranks ---------------------------------------------------------------------------------- */
-
-/* The splits of a token that merging does not reach wait for parts that come later, if any do. */
-static lw_status wait_for_splits(settling *s, int32_t id, lw_str text, lw_error *err)
-{
-    for (size_t cut = 1; cut < text.bytes; cut++) {
-        lw__merge merge = {.left = lw__vocab_find(s->vocab, text.data, cut),
-                           .right = lw__vocab_find(s->vocab, text.data + cut, text.bytes - cut),
-                           .id = id};
-        bool both = merge.left >= 0 && merge.right >= 0;
-        if (both && !(is_made(s, merge.left) && is_made(s, merge.right))) {
-            LW__TRY(wait_for_parts(s, &merge, err));
+        for (size_t i = 0; i < s->waiting_count && s->is_sound; i++) {
+            s->is_sound = waits_in_vain(s, &s->waiting[i]);
+        }
+        *is_sound = s->is_sound;
+        if (s->is_sound) {
+            finish(s, makes_all);
+        } else {
+            lw__bpe_clear(bpe);
         }
     }
-    return LW_OK;
-}
-
-static lw_status offer_token(settling *s, int32_t id, lw__bpe_scratch *scratch, int32_t *parts,
-                             lw_error *err)
-{
-    lw_str text = lw__vocab_text(s->vocab, id);
-    size_t count = 0;
-    if (text.bytes < 2 || lw__vocab_find(s->vocab, text.data, text.bytes) != id) {
-        return LW_OK;
-    }
-    LW__TRY(lw__bpe_encode(s->bpe, scratch, (const unsigned char *)text.data, text.bytes, parts,
-                           &count, err));
-    if (count != 2) {
-        return wait_for_splits(s, id, text, err);
-    }
-    lw__merge merge = {.left = parts[0], .right = parts[1], .id = id};
-    return keep(s, &merge, err);
-}
-
-static size_t longest_token(const lw__vocab *vocab)
-{
-    size_t longest = 0;
-    for (int32_t id = 0; (size_t)id < vocab->limit; id++) {
-        size_t bytes = lw__vocab_text(vocab, id).bytes;
-        longest = bytes > longest ? bytes : longest;
-    }
-    return longest;
-}
-
-lw_status lw__settle_ranks(lw__vocab *vocab, lw__bpe *bpe, lw__settled *out, lw_error *err)
-{
-    settling *s = NULL;
-    lw__bpe_scratch scratch = {.merge.given = NULL};
-    size_t longest = longest_token(vocab);
-    int32_t *parts = lw__alloc_array(longest, sizeof *parts);
-    lw_status status = parts != NULL ? settling_create(vocab, bpe, vocab->limit, &s, err)
-                                     : lw__fail_nomem(err, longest * sizeof *parts, "merges");
-    for (int32_t id = 0; (size_t)id < vocab->limit && status == LW_OK; id++) {
-        status = offer_token(s, id, &scratch, parts, err);
-    }
-    if (status == LW_OK) {
-        finish(s, out);
-    }
-    lw__free(parts);
-    lw__bpe_scratch_reset(&scratch);
     settling_destroy(s);
     return status;
+}
+
+lw_status lw__settle(lw__vocab *vocab, lw__bpe *bpe, bool *makes_all, lw_error *err)
+{
+    bool is_sound = false;
+    if (!vocab->merge_ranks) {
+        LW__TRY(settle_in_order(vocab, bpe, &is_sound, makes_all, err));
+    }
+    return is_sound ? LW_OK : lw__settle_by_length(vocab, bpe, makes_all, err);
 }

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares encode_driver with tiktoken and tokenizers; the exit code is 1 when any ids differ.
 
-usage: compare.py [--full] DRIVER VOCABULARIES CORPUS
-
---full: all documents of the corpus are compared with tiktoken, not the first 10 MB of each file.
+usage: compare.py DRIVER VOCABULARIES CORPUS
 """
 import array
 import base64
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers
 import texts
 
 CHUNK = 200000  # texts a call
+DOCUMENT_BYTES = 10e6  # of each file of the corpus
 CL100K = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*"
           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 CL100K_SHORT = (r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++"
@@ -121,6 +121,13 @@ def two_parts(ranks, token):
         parts[at:at + 2] = [parts[at] + parts[at + 1]]
 
 
+def all_splits(ranks):
+    """A merge for each way to cut a token into two, in the order that conversions of ranks list them."""
+    cuts = [(ranks[t], ranks[t[:i]], ranks[t[i:]], i, t) for t in ranks for i in range(1, len(t))
+            if t[:i] in ranks and t[i:] in ranks]
+    return [(token[:i], token[i:]) for _, _, _, i, token in sorted(cuts)]
+
+
 def hf_model(ranks, merges=None, **options):
     alphabet = byte_alphabet()
     text = {token: "".join(alphabet[b] for b in token) for token in ranks}
@@ -151,6 +158,13 @@ def gappy_ranks(ranks):
     """Every seventh short token left out: many tokens are then not reached by their merges."""
     kept = [t for t in sorted(ranks, key=ranks.get) if not (1 < len(t) < 5 and ranks[t] % 7 == 0)]
     return {token: rank for rank, token in enumerate(kept[:20000])}
+
+
+def shuffled_ranks(ranks):
+    """Ranks in any order, so that most tokens have parts of a higher rank than their own."""
+    longer = [t for t in sorted(ranks, key=ranks.get)[:20000] if len(t) > 1]
+    random.Random(8).shuffle(longer)
+    return {token: rank for rank, token in enumerate([bytes([b]) for b in range(256)] + longer)}
 
 
 def write_ranks(ranks, path):
@@ -214,14 +228,17 @@ def compare_rules(run, ranks, folder):
 
 
 def compare_unreachable(run, ranks, folder):
-    gappy = gappy_ranks(ranks)
-    path = os.path.join(folder, "gappy.tiktoken")
-    write_ranks(gappy, path)
-    for name, pattern in (("gpt2", published.r50k_pat_str), ("cl100k", CL100K % "{1,3}")):
-        encoding = tiktoken.Encoding("gappy", pat_str=pattern, mergeable_ranks=gappy, special_tokens={})
-        run("unreachable tokens, " + name, ["--path", path, "--pattern", name],
-            tiktoken_reference(encoding), texts.mixed(50000, 5))
-    tokenizer = hf_tokenizer(hf_model(gappy, ignore_merges=True))
+    for what, changed in (("unreachable tokens", gappy_ranks(ranks)), ("shuffled ranks", shuffled_ranks(ranks))):
+        path = os.path.join(folder, "changed.tiktoken")
+        write_ranks(changed, path)
+        for name, pattern in (("gpt2", published.r50k_pat_str), ("cl100k", CL100K % "{1,3}")):
+            encoding = tiktoken.Encoding("changed", pat_str=pattern, mergeable_ranks=changed, special_tokens={})
+            run("%s, %s" % (what, name), ["--path", path, "--pattern", name], tiktoken_reference(encoding),
+                texts.mixed(50000, 5))
+        tokenizer = hf_tokenizer(hf_model(changed, all_splits(changed), ignore_merges=True))
+        run(what + ", every split", ["--path", saved(tokenizer, folder, "changed.json")], hf_reference(tokenizer),
+            texts.mixed(50000, 6))
+    tokenizer = hf_tokenizer(hf_model(gappy_ranks(ranks), ignore_merges=True))
     run("unreachable tokens, ignore_merges", ["--path", saved(tokenizer, folder, "gappy.json")],
         hf_reference(tokenizer), texts.mixed(50000, 6))
 
@@ -235,11 +252,9 @@ def compare_fingerprints(comparison, name, first, second):
 
 
 def main():
-    arguments = [argument for argument in sys.argv[1:] if argument != "--full"]
-    if len(arguments) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    driver, folder, corpus = arguments
-    limit_bytes = float("inf") if "--full" in sys.argv else 10e6
+    driver, folder, corpus = sys.argv[1:]
     comparison = Comparison(driver)
     run = comparison.run
     print("tiktoken %s, tokenizers %s" % (tiktoken.__version__, tokenizers.__version__))
@@ -248,7 +263,7 @@ def main():
     cl100k_file = ["--path", os.path.join(folder, "cl100k_base.tiktoken")]
     with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
         compare_pieces(run, "gpt2, tiktoken", gpt2_files, gpt2)
-        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, limit_bytes)
+        compare_documents(run, "gpt2, tiktoken", gpt2_files, tiktoken_reference(gpt2), corpus, DOCUMENT_BYTES)
         model = models.BPE.from_file(os.path.join(folder, "gpt2.encoder.json"),
                                      os.path.join(folder, "gpt2.vocab.bpe"))
         gpt2_hf = hf_tokenizer(model)
@@ -259,7 +274,7 @@ def main():
 
         compare_pieces(run, "cl100k, tiktoken", cl100k_file, cl100k)
         compare_documents(run, "cl100k, tiktoken", cl100k_file, tiktoken_reference(cl100k), corpus,
-                          limit_bytes)
+                          DOCUMENT_BYTES)
         specials = sorted(cl100k.special_tokens_set)
         run("cl100k, tiktoken: special text", cl100k_file + ["--special-text"],
             tiktoken_reference(cl100k, True), texts.mixed(20000, 7, specials * 10))

@@ -13,8 +13,8 @@ import tokenizers
 from tokenizers import Tokenizer, normalizers
 
 import texts
-from compare import (CL100K, Comparison, compare_documents, compare_fingerprints, hf_model, hf_reference,
-                     hf_tokenizer, published, read_ranks, saved, tiktoken_reference)
+from compare import (CL100K, Comparison, all_splits, compare_documents, hf_model, hf_reference, hf_tokenizer, published,
+                     read_ranks, saved, tiktoken_reference)
 
 DOCUMENT_BYTES = 5e6  # of each file of the corpus
 QWEN3_6 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
@@ -77,12 +77,6 @@ def compare_form(run, name, tokenizer, folder, corpus):
     compare_documents(run, name, ours, reference, corpus, DOCUMENT_BYTES / 5)
 
 
-def all_splits(ranks):
-    """A merge for each way to cut a token into two, as files of vocabularies with ignore_merges list."""
-    cuts = [(ranks[t], t[:i], t[i:]) for t in ranks for i in range(1, len(t))]
-    return [(left, right) for _, left, right in sorted(cuts) if left in ranks and right in ranks]
-
-
 def o200k(run, folder, scratch, corpus):
     path = os.path.join(folder, "o200k_base.tiktoken")
     ranks = read_ranks(path)
@@ -96,31 +90,6 @@ def o200k(run, folder, scratch, corpus):
     run("harmony: special text", ["--path", harmony_path, "--special-text"],
         tiktoken_reference(harmony, True), batch + texts.mixed(20000, 12, batch[:40] * 3))
     compare_form(run, "o200k", hf_tokenizer(hf_model(ranks), encoding._pat_str), scratch, corpus)
-
-
-def fingerprints(comparison, folder, scratch):
-    """o200k from ranks, from one merge for each token, and from every split."""
-    ranks = read_ranks(os.path.join(folder, "o200k_base.tiktoken"))
-    encoding = published_encoding(ranks, published.o200k_base)
-    for name, merges in (("one merge a token", None), ("every split", all_splits(ranks))):
-        path = saved(hf_tokenizer(hf_model(ranks, merges), encoding._pat_str), scratch, "o200k.json")
-        compare_fingerprints(comparison, "o200k, " + name,
-                             ["--path", os.path.join(folder, "o200k_base.tiktoken")],
-                             ["--path", with_specials(encoding, path, scratch)])
-
-
-def with_specials(encoding, path, folder):
-    """The same tokenizer.json with the special tokens of an encoding at their own ids."""
-    with open(path, encoding="utf-8") as file:
-        content = json.load(file)
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    for text, number in sorted(encoding._special_tokens.items(), key=lambda item: item[1]):
-        content["model"]["vocab"][text] = number
-        content["added_tokens"].append({"id": number, "content": text, "special": True, **flags})
-    path = os.path.join(folder, "specials.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(content, file)
-    return path
 
 
 def llama3(run, folder, scratch, corpus):
@@ -176,14 +145,20 @@ def qwen3_6(run, folder, scratch, corpus):
     compare_form(run, "qwen3_6", hf_tokenizer(hf_model(ranks), QWEN3_6), scratch, corpus)
 
 
-def tekken(run, folder, scratch, corpus):
-    path = os.path.join(folder, "mistral.tekken_240911.json")
-    with open(path, encoding="utf-8") as file:
+def tekken_content(folder):
+    """Ranks, the pattern, and by how much ids are ahead of ranks."""
+    with open(os.path.join(folder, "mistral.tekken_240911.json"), encoding="utf-8") as file:
         content = json.load(file)
     ahead = content["config"]["default_num_special_tokens"]
     count = content["config"]["default_vocab_size"] - ahead
     ranks = {texts.decoded(entry["token_bytes"]): entry["rank"] for entry in content["vocab"][:count]}
-    encoding = plain_encoding(ranks, content["config"]["pattern"])
+    return ranks, content["config"]["pattern"], ahead
+
+
+def tekken(run, folder, scratch, corpus):
+    path = os.path.join(folder, "mistral.tekken_240911.json")
+    ranks, pattern, ahead = tekken_content(folder)
+    encoding = plain_encoding(ranks, pattern)
     compare_all(run, "tekken", ["--path", path],
                 lambda batch: [[n + ahead for n in encoding.encode_ordinary(text)] for text in batch], corpus)
     compare_form(run, "tekken", hf_tokenizer(hf_model(ranks), TEKKEN), scratch, corpus)
@@ -213,8 +188,6 @@ def main():
     for name in sys.argv[4:] or FAMILIES:
         with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
             FAMILIES[name](comparison.run, folder, scratch, corpus)
-    with tempfile.TemporaryDirectory(prefix="tokenizer-oracle.") as scratch:
-        fingerprints(comparison, folder, scratch)
     print("%d strings compared, %d differ" % (comparison.compared, comparison.failed))
     sys.exit(1 if comparison.failed else 0)
 

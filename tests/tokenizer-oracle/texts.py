@@ -2,6 +2,7 @@
 """The texts that are compared: every code point, random mixtures, long runs, real documents."""
 import base64
 import glob
+import itertools
 import json
 import os
 import random
@@ -54,6 +55,16 @@ def mixed(count, seed, extra=()):
     generator = random.Random(seed)
     atoms = ATOMS + list(extra)
     return ["".join(generator.choices(atoms, k=generator.randint(1, 16))) for _ in range(count)]
+
+
+def drawn(count, seed):
+    """Up to 12 of the parts above, and now and then any character."""
+    generator = random.Random("drawn %d" % seed)
+    anything = [chr(c) for c in scalars()]
+    parts = (ATOMS + MARKED) * 40 + generator.sample(anything, 1500) + generator.sample(anything[:LAST_CLASS], 1500)
+    lengths = generator.choices(range(1, 13), k=count)
+    left = iter(generator.choices(parts, k=sum(lengths)))
+    return ["".join(itertools.islice(left, length)) for length in lengths]
 
 
 def short(length):

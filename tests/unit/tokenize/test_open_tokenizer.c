@@ -4,12 +4,14 @@
 #include "tiny_vocabulary.h"
 
 #define TOKEN(id, text) "{\"id\": " id ", \"content\": \"" text "\", \"special\": true}"
-#define SPLIT_ONE_DIGIT                                                                            \
+#define SPLIT_DIGITS(count)                                                                        \
     "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"Split\", \"pattern\": {\"Regex\": " \
-    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}| "            \
+    "\"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}" count "| "   \
     "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+\"}, "      \
     "\"behavior\": \"Isolated\"}, {\"type\": \"ByteLevel\", \"add_prefix_space\": false, "         \
     "\"use_regex\": false}]}"
+#define SPLIT_ONE_DIGIT    SPLIT_DIGITS("")
+#define SPLIT_THREE_DIGITS SPLIT_DIGITS("{1,3}")
 
 static void test_open_tokenizer__options_that_do_not_fit(void **state)
 {
@@ -170,6 +172,82 @@ static void test_open_tokenizer__idle_merges_are_not_in_the_fingerprint(void **s
     assert_true(fingerprint(&all[0]) == fingerprint(&all[1]));
 }
 
+/* A file of ranks: the bytes, then some tokens. */
+static const char *write_ranks(const char *name, const char *const *tokens)
+{
+    lw__bytes out;
+    lw__bytes_init(&out);
+    for (int id = 0; id < 256; id++) {
+        char text = (char)id;
+        tiny_put_base64(&out, &text, 1);
+        lw__bytes_printf(&out, " %d\n", id);
+    }
+    for (int id = 256; *tokens != NULL; id++, tokens++) {
+        tiny_put_base64(&out, *tokens, strlen(*tokens));
+        lw__bytes_printf(&out, " %d\n", id);
+    }
+    return tiny_write_bytes(name, &out);
+}
+
+/* White space that ends a text is one piece to tiktoken alone, which only some vocabularies show. */
+static void test_open_tokenizer__trailing_space_counts_where_ids_show_it(void **state)
+{
+    (void)state;
+    static const char *const spanning[] = {"\n ", NULL};
+    static const char *const unmade[] = {"   ", NULL};
+    tiny_json json = {.pre_tokenizer = SPLIT_THREE_DIGITS};
+    lw__tokenizer_options ranks = {.path = tiny_write_tiktoken("t.tiktoken"), .pattern = "cl100k"};
+    lw__tokenizer_options hf = {.path = tiny_write_json("x.json", &json)};
+    assert_true(fingerprint(&ranks) == fingerprint(&hf));
+    ranks.path = write_ranks("spanning.tiktoken", spanning);
+    lw__tokenizer *tokenizer = tiny_open(&ranks);
+    tiny_encodes(tokenizer, "a\n ", 3, 'a', 256, -1);
+    lw__tokenizer_close(tokenizer);
+    ranks.path = write_ranks("unmade.tiktoken", unmade);
+    tokenizer = tiny_open(&ranks);
+    tiny_encodes(tokenizer, "a   b", 5, 'a', ' ', ' ', ' ', 'b', -1);
+    tiny_encodes(tokenizer, "a   ", 4, 'a', 256, -1);
+    tiny_encodes(tokenizer, "a\n   ", 5, 'a', '\n', ' ', ' ', ' ', -1);
+    lw__tokenizer_close(tokenizer);
+}
+
+/* The same tokens as a tokenizer.json with some merges. */
+static const char *write_list(const char *name, const char *const *tokens, const char *merges)
+{
+    lw__bytes out;
+    lw__bytes_init(&out);
+    lw__bytes_printf(&out, "{\"pre_tokenizer\": %s, \"model\": {\"vocab\": {", TINY_BYTE_LEVEL);
+    for (unsigned id = 0; id < 256; id++) {
+        lw__bytes_printf(&out, "\"");
+        tiny_put_byte(&out, id);
+        lw__bytes_printf(&out, "\": %u, ", id);
+    }
+    for (int id = 256; *tokens != NULL; id++, tokens++) {
+        lw__bytes_printf(&out, "\"%s\": %d%s", *tokens, id, tokens[1] == NULL ? "" : ", ");
+    }
+    lw__bytes_printf(&out, "}, \"merges\": %s}}", merges);
+    return tiny_write_bytes(name, &out);
+}
+
+/* A token before its parts, which both kinds of file list at its own rank. */
+static void test_open_tokenizer__parts_of_a_higher_rank_leave_fingerprints_equal(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"abc", "bc", "ab", "bcbc", NULL};
+    const char *merges = "[\"a bc\", \"ab c\", \"b c\", \"a b\", \"bc bc\"]";
+    lw__tokenizer_options ranks = {.path = write_ranks("f.tiktoken", tokens), .pattern = "gpt2"};
+    lw__tokenizer_options list = {.path = write_list("f.json", tokens, merges)};
+    assert_true(fingerprint(&ranks) == fingerprint(&list));
+    lw__tokenizer *tokenizer = tiny_open(&list);
+    tiny_encodes(tokenizer, "abcabcbc", 8, 256, 256, 257, -1);
+    lw__tokenizer_close(tokenizer);
+    list.path = write_list("other.json", tokens, "[\"b c\", \"a b\", \"bc bc\"]");
+    assert_true(fingerprint(&ranks) != fingerprint(&list));
+    tokenizer = tiny_open(&list);
+    tiny_encodes(tokenizer, "abc", 3, 'a', 257, -1);
+    lw__tokenizer_close(tokenizer);
+}
+
 static void test_open_tokenizer__every_setting_changes_the_fingerprint(void **state)
 {
     (void)state;
@@ -255,6 +333,8 @@ int main(void)
         cmocka_unit_test(test_open_tokenizer__tokens_by_id_and_by_bytes),
         cmocka_unit_test(test_open_tokenizer__equal_behaviour_has_equal_fingerprints),
         cmocka_unit_test(test_open_tokenizer__idle_merges_are_not_in_the_fingerprint),
+        cmocka_unit_test(test_open_tokenizer__trailing_space_counts_where_ids_show_it),
+        cmocka_unit_test(test_open_tokenizer__parts_of_a_higher_rank_leave_fingerprints_equal),
         cmocka_unit_test(test_open_tokenizer__every_setting_changes_the_fingerprint),
         cmocka_unit_test(test_open_tokenizer__memory_that_runs_out_is_an_error),
     };
