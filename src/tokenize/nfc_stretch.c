@@ -29,21 +29,17 @@ enum {
     SYLLABLES = LEADINGS * VOWELS * TRAILINGS
 };
 
-static int compare_class(const void *key, const void *item)
-{
-    uint32_t code = *(const uint32_t *)key;
-    uint32_t other = ((const lw__nfc_class *)item)->code;
-    return (code > other) - (code < other);
-}
-
+/* Each mark of a text is looked for here: a search whose steps do not depend on what is found. */
 uint32_t lw__nfc_class_of(uint32_t code)
 {
     if (lw__unicode_nfc(LW__NFC_C, code) == LW__NFC_WALL) {
         return 0;
     }
-    const lw__nfc_class *found =
-        bsearch(&code, lw__nfc_classes, LW__NFC_CLASSES, sizeof lw__nfc_classes[0], compare_class);
-    return found == NULL ? 0 : found->class;
+    size_t at = 0;
+    for (size_t left = LW__NFC_CLASSES; left > 1; left -= left / 2) {
+        at += lw__nfc_classes[at + left / 2].code <= code ? left / 2 : 0;
+    }
+    return lw__nfc_classes[at].code == code ? lw__nfc_classes[at].class : 0;
 }
 
 static int compare_first(const void *key, const void *item)
@@ -96,9 +92,11 @@ static lw_status reserve(lw__nfc *nfc, size_t count, lw_error *err)
     return LW_OK;
 }
 
+/* Long rows of marks are mostly of one: its class is in the unit before. */
 static size_t put_unit(lw__nfc *nfc, size_t count, uint32_t code)
 {
-    nfc->units[count] = code << 8 | lw__nfc_class_of(code);
+    uint32_t before = count > 0 ? nfc->units[count - 1] : 0;
+    nfc->units[count] = before >> 8 == code ? before : code << 8 | lw__nfc_class_of(code);
     return count + 1;
 }
 
@@ -138,7 +136,7 @@ static size_t put_apart(lw__nfc *nfc, size_t count, uint32_t code)
     if (code - SYLLABLE < SYLLABLES) {
         return put_syllable(nfc, count, code - SYLLABLE);
     }
-    while (depth < DEEPEST) {
+    while (depth < DEEPEST && lw__unicode_nfc(LW__NFC_D, code) == LW__NFC_TOUCHY) {
         const lw__nfc_three *found =
             bsearch(&code, lw__nfc_apart, LW__NFC_APART, sizeof lw__nfc_apart[0], compare_first);
         if (found == NULL) {
