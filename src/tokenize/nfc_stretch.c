@@ -5,6 +5,7 @@
  */
 #include "tokenize/nfc_stretch.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,17 +181,27 @@ static void sort_many(uint32_t *units, uint32_t *spare, size_t count)
     memcpy(units, spare, count * sizeof *units);
 }
 
+/* The end of the marks from `at` on, and whether they are in order. */
+static size_t pass_marks(const uint32_t *units, size_t at, size_t count, bool *is_sorted)
+{
+    uint32_t last = 0;
+    *is_sorted = true;
+    for (; at < count && (units[at] & 0xFF) != 0; at++) {
+        *is_sorted = *is_sorted && (units[at] & 0xFF) >= last;
+        last = units[at] & 0xFF;
+    }
+    return at;
+}
+
 /* Puts each run of marks in the order of their classes; equal ones stay as they are. */
 static void sort_marks(lw__nfc *nfc, size_t count)
 {
     for (size_t at = 0; at < count;) {
-        size_t end = at;
-        while (end < count && (nfc->units[end] & 0xFF) != 0) {
-            end++;
-        }
-        if (end - at > FEW) {
+        bool is_sorted;
+        size_t end = pass_marks(nfc->units, at, count, &is_sorted);
+        if (!is_sorted && end - at > FEW) {
             sort_many(nfc->units + at, nfc->spare, end - at);
-        } else {
+        } else if (!is_sorted) {
             sort_few(nfc->units + at, end - at);
         }
         at = end + 1;

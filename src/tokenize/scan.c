@@ -43,24 +43,27 @@ lw__code lw__scan_code(const unsigned char *p, const unsigned char *end)
 
 void lw__scan_put(lw__bytes *out, uint32_t code)
 {
-    unsigned char text[4];
+    if (!lw__bytes_reserve(out, 4)) {
+        return;
+    }
+    unsigned char *to = out->data + out->count;
     size_t bytes = 0;
     if (code < 0x80) {
-        text[bytes++] = (unsigned char)code;
+        to[bytes++] = (unsigned char)code;
     } else if (code < 0x800) {
-        text[bytes++] = (unsigned char)(0xC0 | code >> 6);
+        to[bytes++] = (unsigned char)(0xC0 | code >> 6);
     } else if (code < 0x10000) {
-        text[bytes++] = (unsigned char)(0xE0 | code >> 12);
-        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
+        to[bytes++] = (unsigned char)(0xE0 | code >> 12);
+        to[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
     } else {
-        text[bytes++] = (unsigned char)(0xF0 | code >> 18);
-        text[bytes++] = (unsigned char)(0x80 | (code >> 12 & 0x3F));
-        text[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
+        to[bytes++] = (unsigned char)(0xF0 | code >> 18);
+        to[bytes++] = (unsigned char)(0x80 | (code >> 12 & 0x3F));
+        to[bytes++] = (unsigned char)(0x80 | (code >> 6 & 0x3F));
     }
     if (code >= 0x80) {
-        text[bytes++] = (unsigned char)(0x80 | (code & 0x3F));
+        to[bytes++] = (unsigned char)(0x80 | (code & 0x3F));
     }
-    lw__bytes_put(out, text, bytes);
+    out->count += bytes;
 }
 
 lw__char lw__scan_wide(const unsigned char *p, const unsigned char *end)
