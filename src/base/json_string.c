@@ -229,7 +229,7 @@ static unsigned char *move_run(unsigned char *in, const unsigned char *end, unsi
         return in;
     }
 #if LW__JSON_HAS_AVX512
-    if (lw__json_runs_avx512()) {
+    if (in != *out && lw__json_runs_avx512()) { /* a key or a short text has nothing to move */
         in = lw__json_decode_avx512(in, end, out);
     }
 #endif
