@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+
 #if defined(__SSE2__) && !defined(LW__NO_SIMD)
 #define HAVE_SSE2 1
 #include <emmintrin.h>
@@ -229,7 +231,7 @@ static unsigned char *move_run(unsigned char *in, const unsigned char *end, unsi
         return in;
     }
 #if LW__JSON_HAS_AVX512
-    if (in != *out && lw__json_runs_avx512()) { /* a key or a short text has nothing to move */
+    if (in != *out && lw__cpu_has_avx512()) { /* a key or a short text has nothing to move */
         in = lw__json_decode_avx512(in, end, out);
     }
 #endif

@@ -15,10 +15,9 @@
 extern const unsigned char lw__json_unescaped[256];
 
 #if LW__JSON_HAS_AVX512
-bool lw__json_runs_avx512(void);
 /*
  * Decodes what lies at `in` down to *out, at or before it. Stops at a quote, a control byte, an
- * escape of more than one letter, and near `end`; returns where.
+ * escape of more than one letter, and near `end`; returns where. For lw__cpu_has_avx512 only.
  */
 unsigned char *lw__json_decode_avx512(unsigned char *in, const unsigned char *end,
                                       unsigned char **out);

@@ -22,12 +22,6 @@ enum { BLOCK = 64 };
 
 #define EVEN UINT64_C(0x5555555555555555)
 
-bool lw__json_runs_avx512(void)
-{
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2");
-}
-
 /*
  * The backslashes that begin an escape: in each run of them every second one, from its first on.
  * Adding the starts of some runs to all of them carries just those runs away.

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/cpu.h"
+
 #if defined(__x86_64__) && !defined(LW__NO_SIMD)
 #define HAVE_AVX2_FORM 1
 #include <immintrin.h>
@@ -228,7 +230,7 @@ size_t lw__utf8_check(const void *bytes, size_t count)
     const unsigned char *end = begin + count;
     const unsigned char *p = begin;
 #if HAVE_AVX2_FORM
-    if (count >= 32 && __builtin_cpu_supports("avx2")) {
+    if (count >= 32 && lw__cpu_has_avx2()) {
         p = back_to_start(pass_chunks(begin, end), begin);
     }
 #endif

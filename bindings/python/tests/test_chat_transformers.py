@@ -10,7 +10,7 @@ from chat_templates import SPECIAL, TEMPLATES, WORDS, record, without_tags, writ
 from laneway import Dataset, Pipeline, StatefulTransform, StaticMixtureWorkSource
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-tokenizers = pytest.importorskip("tokenizers")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, trainers  # noqa: E402
 
