@@ -23,7 +23,7 @@ if(LANEWAY_SANITIZE)
     # of 64 bytes (gcc bug 110027): the files that have such variables keep them on the plain stack.
     if(CMAKE_C_COMPILER_ID STREQUAL GNU AND LANEWAY_SANITIZE MATCHES address)
         set_source_files_properties(src/base/json_string_avx512.c src/tokenize/bpe_short_avx512.c
-                                    src/tokenize/cls_avx512.c PROPERTIES
+                                    src/tokenize/cls_avx512.c src/tokenize/piece_keys_avx512.c PROPERTIES
                                     COMPILE_OPTIONS --param=asan-stack=0)
     endif()
 endif()

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "tokenize/bpe_short.h"
+#include "tokenize/piece_keys.h"
 #include "tokenize/split.h"
 
 #define LW__BLOCK_BYTES 64
@@ -43,6 +44,7 @@ typedef struct lw__blocks_form {
     const char *name;
     lw__blocks_walk *walk;
     lw__bpe_do_jobs *do_jobs;
+    lw__piece_keys *put_keys;
 } lw__blocks_form;
 
 /* The forms that this processor can run, the fastest first; the number of them is at least 1. */

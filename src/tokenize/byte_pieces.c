@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "tokenize/entry_ids.h"
 
-_Static_assert(LW__BYTE_PIECES_ROOM >= LW__BLOCK_ROOM, "a walk needs so much room");
+_Static_assert(LW__PIECE_BATCH >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
 _Static_assert(LW__WIDE_BYTES *LW__PIECES_GROWTH <= LW__LONG_CACHE_KEPT, "ids of an entry fit");
 
@@ -35,6 +35,7 @@ lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *t
     set_rules(pieces, tokenizer);
     pieces->walk = forms[0].walk;
     pieces->do_jobs = forms[0].do_jobs;
+    pieces->put_keys = forms[0].put_keys;
     if (tokenizer->vocab.rules.family == LW__SPLIT_STEPS) {
         LW__TRY(lw__steps_scratch_create(&pieces->steps, err));
     }
@@ -280,61 +281,59 @@ static inline bool put_second(const lw__byte_pieces *pieces, lw__cache_entry *pa
     return lw__entry_put_short(&pieces->long_cache, &pair[0], out);
 }
 
+/* A piece of the batch that is not simply in the first entry of its pair. */
+static __attribute__((noinline)) lw_status put_rare(lw__byte_pieces *pieces,
+                                                    const unsigned char *text, size_t bytes,
+                                                    size_t number, lw__arena *arena, lw_error *err)
+{
+    const lw__piece_batch *batch = &pieces->batch;
+    const lw__cache_key *key = &batch->keys[number];
+    lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->places[number] * 2];
+    int32_t *out = arena->ids + arena->count;
+    if (lw__cache_is(&pair[0], key)
+            ? lw__entry_put_short(&pieces->long_cache, &pair[0], &out)
+            : lw__cache_is(&pair[1], key) && put_second(pieces, pair, &out)) {
+        arena->count = (size_t)(out - arena->ids);
+        return LW_OK;
+    }
+    size_t start = number > 0 ? batch->ends[number - 1] : 0;
+    return put_missed(pieces, text + start, batch->ends[number] - start, key, text + bytes, arena,
+                      err);
+}
+
 static lw_status put_pieces(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                             size_t count, lw__arena *arena, lw_error *err)
 {
     const lw__piece_batch *batch = &pieces->batch;
+    const lw__cache_entry *entries = pieces->cache.entries;
     int32_t *out = arena->ids + arena->count;
-    size_t start = 0;
     for (size_t i = 0; i < count; i++) {
-        lw__cache_entry *pair = &pieces->cache.entries[(size_t)batch->places[i] * 2];
-        size_t end = batch->ends[i];
-        int32_t *next = out; /* so that `out` itself can stay in a register */
-        if (__builtin_expect(lw__cache_is(&pair[0], &batch->keys[i]), 1)
-                ? !lw__entry_put_short(&pieces->long_cache, &pair[0], &next)
-                : !lw__cache_is(&pair[1], &batch->keys[i]) || !put_second(pieces, pair, &next)) {
-            arena->count = (size_t)(out - arena->ids);
-            LW__TRY(put_missed(pieces, text + start, end - start, &batch->keys[i], text + bytes,
-                               arena, err));
-            next = arena->ids + arena->count;
+        const lw__cache_entry *entry = &entries[(size_t)batch->places[i] * 2];
+        if (__builtin_expect(lw__cache_is(entry, &batch->keys[i]) && lw__entry_has_all(entry->ids),
+                             1)) {
+            out += lw__entry_copy(entry->ids, LW__CACHE_IDS, out);
+            continue;
         }
-        out = next;
-        start = end;
+        arena->count = (size_t)(out - arena->ids);
+        LW__TRY(put_rare(pieces, text, bytes, i, arena, err));
+        out = arena->ids + arena->count;
     }
     arena->count = (size_t)(out - arena->ids);
     return LW_OK;
 }
 
-/* Asks for the line of a piece that is too long for the table of short ones. */
-static __attribute__((noinline)) void prepare_long(const lw__byte_pieces *pieces,
-                                                   const unsigned char *piece, size_t bytes,
-                                                   const unsigned char *end)
+/* Asks for the lines of pieces that are too long for the table of short ones. */
+static void ask_longer(const lw__byte_pieces *pieces, const unsigned char *text, size_t bytes)
 {
-    if (bytes <= LW__WIDE_BYTES) {
-        lw__wide_key key = lw__wide_key_of(piece, bytes, end);
-        __builtin_prefetch(lw__wide_place(&pieces->wide_cache, &key));
-    }
-}
-
-/* Asks for the cache lines of all pieces of the batch. */
-static void prepare(lw__byte_pieces *pieces, const unsigned char *text, size_t bytes, size_t count)
-{
-    lw__piece_batch *batch = &pieces->batch;
-    const lw__cache_entry *entries = pieces->cache.entries;
-    size_t start = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t length = batch->ends[i] - start;
-        lw__cache_key key = __builtin_expect(bytes - start >= 16, 1)
-                                ? lw__cache_key_of_16(text + start, length)
-                                : lw__cache_key_of(text + start, length, text + bytes);
-        uint32_t place = lw__cache_place(&key);
-        __builtin_prefetch(&entries[(size_t)place * 2]);
-        if (__builtin_expect(length > LW__CACHE_KEY_BYTES, 0)) {
-            prepare_long(pieces, text + start, length, text + bytes);
+    const lw__piece_batch *batch = &pieces->batch;
+    for (size_t i = 0; i < batch->longer_count; i++) {
+        size_t number = batch->longer[i];
+        size_t start = number > 0 ? batch->ends[number - 1] : 0;
+        size_t length = batch->ends[number] - start;
+        if (length <= LW__WIDE_BYTES) {
+            lw__wide_key key = lw__wide_key_of(text + start, length, text + bytes);
+            __builtin_prefetch(lw__wide_place(&pieces->wide_cache, &key));
         }
-        batch->keys[i] = key;
-        batch->places[i] = place;
-        start += length;
     }
 }
 
@@ -343,7 +342,8 @@ lw_status lw__byte_pieces_take(lw__byte_pieces *pieces, const unsigned char *tex
 {
     size_t taken = pieces->batch.ends[count - 1];
     LW__TRY(lw__arena_reserve(arena, taken * pieces->growth + LW__WIDE_IDS + LW__GAP_ROOM, err));
-    prepare(pieces, text, bytes, count);
+    pieces->put_keys(&pieces->batch, &pieces->cache, text, bytes, count);
+    ask_longer(pieces, text, bytes);
     return put_pieces(pieces, text, bytes, count, arena, err);
 }
 
@@ -352,7 +352,7 @@ lw_status lw__byte_pieces_encode_by(lw__byte_pieces *pieces, const lw__split_rul
                                     lw_error *err)
 {
     while (bytes > 0) {
-        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__BYTE_PIECES_ROOM);
+        size_t count = pieces->walk(rules, text, bytes, pieces->batch.ends, LW__PIECE_BATCH);
         if (count == 0) {
             return lw__fail(err, LW_E_UNSUPPORTED,
                             "tokenizer: a piece of %zu bytes or more without a cut, expected less",

@@ -12,17 +12,9 @@
 #include "tokenize/long_cache.h"
 #include "tokenize/model.h"
 #include "tokenize/piece_cache.h"
+#include "tokenize/piece_keys.h"
 #include "tokenize/tokenize.h"
 #include "tokenize/wide_cache.h"
-
-#define LW__BYTE_PIECES_ROOM 512 /* cut at a time: their cache lines and what is kept here fit L1 */
-
-/* Pieces one behind the other, and where in the cache they belong. */
-typedef struct lw__piece_batch {
-    uint32_t ends[LW__BYTE_PIECES_ROOM];
-    lw__cache_key keys[LW__BYTE_PIECES_ROOM];
-    uint32_t places[LW__BYTE_PIECES_ROOM];
-} lw__piece_batch;
 
 struct lw__byte_pieces {
     const lw__tokenizer *tokenizer;
@@ -32,6 +24,7 @@ struct lw__byte_pieces {
     size_t growth; /* the most ids of one byte */
     lw__blocks_walk *walk;
     lw__bpe_do_jobs *do_jobs;
+    lw__piece_keys *put_keys;
     lw__cache cache;
     lw__wide_cache wide_cache;
     lw__long_cache long_cache;

@@ -34,7 +34,7 @@ static lw_status take(void *context, const unsigned char *piece, size_t bytes, l
                         "tokenizer: a piece of %zu bytes without a cut, expected less than %zu",
                         bytes, (size_t)UINT32_MAX);
     }
-    if (all->count == LW__BYTE_PIECES_ROOM || piece != all->end ||
+    if (all->count == LW__PIECE_BATCH || piece != all->end ||
         (size_t)(piece - all->start) + bytes > UINT32_MAX) {
         LW__TRY(flush(all, err));
     }

@@ -20,6 +20,21 @@ bool lw__entry_put_kept(const lw__long_cache *kept, uint32_t *entry_ids, int32_t
 void lw__entry_fill(lw__long_cache *kept, uint32_t *entry_ids, size_t room, const int32_t *ids,
                     size_t count);
 
+/* Whether the ids of a short entry are all in it. */
+static inline bool lw__entry_has_all(const uint32_t *ids)
+{
+    return ids[0] >> LW__CACHE_ID_BITS <= LW__CACHE_IDS;
+}
+
+/* Puts all places of an entry that has all of its ids, and returns how many are used. */
+static inline size_t lw__entry_copy(const uint32_t *ids, size_t room, int32_t *out)
+{
+    uint32_t first = ids[0];
+    memcpy(out, ids, room * sizeof *ids);
+    out[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
+    return first >> LW__CACHE_ID_BITS;
+}
+
 /*
  * Puts all places of the entry, and counts those that are used; false as in lw__entry_put_kept.
  * What lies behind the ids in `out` may be overwritten, up to `room` of them.
@@ -27,13 +42,10 @@ void lw__entry_fill(lw__long_cache *kept, uint32_t *entry_ids, size_t room, cons
 static inline bool lw__entry_put(const lw__long_cache *kept, uint32_t *ids, size_t room,
                                  int32_t **out)
 {
-    uint32_t first = ids[0];
-    if (__builtin_expect(first >> LW__CACHE_ID_BITS > room, 0)) {
+    if (__builtin_expect(ids[0] >> LW__CACHE_ID_BITS > room, 0)) {
         return lw__entry_put_kept(kept, ids, out);
     }
-    memcpy(*out, ids, room * sizeof *ids);
-    (*out)[0] = (int32_t)(first & ((1u << LW__CACHE_ID_BITS) - 1));
-    *out += first >> LW__CACHE_ID_BITS;
+    *out += lw__entry_copy(ids, room, *out);
     return true;
 }
 

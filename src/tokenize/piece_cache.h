@@ -93,11 +93,14 @@ static inline lw__cache_key lw__cache_other_kind(lw__cache_key key)
     return key;
 }
 
+#define LW__CACHE_FACTOR_HEAD UINT64_C(0x9E3779B97F4A7C15)
+#define LW__CACHE_FACTOR      UINT64_C(0xD6E8FEB86659FD93)
+
 /* Its upper bits are the better ones. */
 static inline uint64_t lw__cache_hash(const lw__cache_key *key)
 {
-    uint64_t hash = key->words[0] * UINT64_C(0x9E3779B97F4A7C15);
-    return (hash ^ hash >> 32 ^ key->words[1]) * UINT64_C(0xD6E8FEB86659FD93);
+    uint64_t hash = key->words[0] * LW__CACHE_FACTOR_HEAD;
+    return (hash ^ hash >> 32 ^ key->words[1]) * LW__CACHE_FACTOR;
 }
 
 /* The number of the pair of entries where the key belongs. */
