@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define SLOT_BITS  15
+#define SLOT_BITS  16
 #define SLOTS      ((size_t)1 << SLOT_BITS)
-#define RING_WORDS ((size_t)1 << 19) /* 2 MiB */
+#define RING_WORDS ((size_t)1 << 21) /* 8 MiB */
 #define HEAD_WORDS 2                 /* of an entry, before its ids */
 
 _Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an entry fits the ring");
@@ -18,19 +18,20 @@ _Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an ent
 lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
 {
     memset(cache, 0, sizeof *cache);
-    cache->slots = lw__alloc_zero(SLOTS, sizeof *cache->slots);
-    cache->ring = lw__alloc_array(RING_WORDS, sizeof *cache->ring);
-    if (cache->slots == NULL || cache->ring == NULL) {
-        lw__long_cache_reset(cache);
-        return lw__fail_nomem(err, RING_WORDS * sizeof *cache->ring, "a cache of long pieces");
+    size_t bytes = SLOTS * sizeof *cache->slots + RING_WORDS * sizeof *cache->ring;
+    void *start = NULL;
+    cache->memory = lw__alloc_huge(bytes, &start);
+    if (cache->memory == NULL) {
+        return lw__fail_nomem(err, bytes, "a cache of long pieces");
     }
+    cache->slots = start;
+    cache->ring = (uint32_t *)(cache->slots + SLOTS);
     return LW_OK;
 }
 
 void lw__long_cache_reset(lw__long_cache *cache)
 {
-    lw__free(cache->slots);
-    lw__free(cache->ring);
+    lw__free(cache->memory);
     memset(cache, 0, sizeof *cache);
 }
 

@@ -24,8 +24,9 @@ typedef struct lw__long_slot {
 } lw__long_slot;
 
 typedef struct lw__long_cache {
-    lw__long_slot *slots;
+    void *memory;
     uint32_t *ring;
+    lw__long_slot *slots;
     uint64_t head; /* words that were ever written */
 } lw__long_cache;
 

@@ -37,7 +37,7 @@ typedef struct lw__cache {
 #define LW__CACHE_COUNT_SHIFT 56
 #endif
 
-#define LW__CACHE_PAIR_BITS 17 /* 2^17 pairs of 64 bytes: 8 MiB */
+#define LW__CACHE_PAIR_BITS 18 /* 2^18 pairs of 64 bytes: 16 MiB */
 
 extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 

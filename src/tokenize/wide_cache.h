@@ -10,7 +10,7 @@
 
 #define LW__WIDE_BYTES     31 /* longest piece that is kept */
 #define LW__WIDE_IDS       8  /* most ids in an entry */
-#define LW__WIDE_LINE_BITS 16 /* 2^16 lines of 64 bytes: 4 MiB */
+#define LW__WIDE_LINE_BITS 17 /* 2^17 lines of 64 bytes: 8 MiB */
 
 typedef struct lw__wide_key {
     lw__cache_key head; /* 16 bytes */
