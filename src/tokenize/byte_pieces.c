@@ -176,7 +176,7 @@ typedef struct part {
     lw__cache_entry *pair;
 } part;
 
-/* Also asks for its line of the cache; the piece ends at `end`. */
+/* Also asks for its line of the cache; the text ends at `end`. */
 static part part_of(const lw__byte_pieces *pieces, const unsigned char *text, size_t bytes,
                     const unsigned char *end)
 {
@@ -205,10 +205,9 @@ static lw_status put_part(lw__byte_pieces *pieces, const part *p, const unsigned
 
 /* A piece of which the first certain cut is known. */
 static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes,
-                           size_t cut, lw__arena *arena, lw_error *err)
+                           size_t cut, const unsigned char *end, lw__arena *arena, lw_error *err)
 {
     part parts[PARTS];
-    const unsigned char *end = piece + bytes;
     for (size_t at = 0; at < bytes;) {
         size_t count = 0;
         for (; count < PARTS && at < bytes; count++) {
@@ -251,7 +250,7 @@ static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
     unit u = {.text = piece, .bytes = bytes, .whole = true, .key = *key};
     size_t cut = bytes > LW__WIDE_BYTES ? first_cut(pieces, piece, bytes) : bytes;
     if (cut < bytes) { /* Such a piece seldom comes again, its parts do. */
-        return put_parts(pieces, piece, bytes, cut, arena, err);
+        return put_parts(pieces, piece, bytes, cut, end, arena, err);
     }
     if (put_known(pieces, &u, end, arena)) {
         return LW_OK;
@@ -260,7 +259,7 @@ static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
     uint64_t gaps = pieces->gaps.left;
     cut = bytes > LW__CACHE_KEY_BYTES ? first_cut(pieces, piece, bytes) : bytes;
     if (cut < bytes) {
-        LW__TRY(put_parts(pieces, piece, bytes, cut, arena, err));
+        LW__TRY(put_parts(pieces, piece, bytes, cut, end, arena, err));
     } else {
         size_t count = 0;
         LW__TRY(merge(pieces, piece, bytes, true, arena->ids + start, &count, err));

@@ -12,7 +12,9 @@ bool lw__entry_put_kept(const lw__long_cache *kept, uint32_t *entry_ids, int32_t
         return false;
     }
     size_t count = entry_ids[0] >> LW__CACHE_ID_BITS;
-    memcpy(*out, ids, count * sizeof *ids);
+    for (size_t i = 0; i < count; i += LW__KEPT_STEP) {
+        memcpy(*out + i, ids + i, LW__KEPT_STEP * sizeof *ids);
+    }
     *out += count;
     return true;
 }

@@ -18,7 +18,7 @@ _Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an ent
 lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
 {
     memset(cache, 0, sizeof *cache);
-    size_t bytes = SLOTS * sizeof *cache->slots + RING_WORDS * sizeof *cache->ring;
+    size_t bytes = SLOTS * sizeof *cache->slots + (RING_WORDS + LW__KEPT_STEP) * sizeof *cache->ring;
     void *start = NULL;
     cache->memory = lw__alloc_huge(bytes, &start);
     if (cache->memory == NULL) {

@@ -17,6 +17,7 @@
 
 #define LW__LONG_CACHE_BYTES 1024 /* longest piece that is kept */
 #define LW__LONG_CACHE_KEPT  96   /* most ids without their piece: 3 for each of 31 bytes */
+#define LW__KEPT_STEP        8    /* of those, what may be read and written behind the last */
 
 typedef struct lw__long_slot {
     uint64_t hash;
