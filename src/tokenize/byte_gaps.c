@@ -36,13 +36,14 @@ static bool find_known(lw__byte_pieces *pieces, lw__gap *gap)
     return true;
 }
 
-/* Whether a piece is a token, where such go before merges. */
-static bool find_token(const lw__vocab *vocab, lw__gap *gap)
+/* Whether a piece is a token that goes before merges. */
+static bool find_token(const lw__tokenizer *tokenizer, lw__gap *gap)
 {
-    if (!vocab->whole_piece || !gap->whole) {
+    if (!gap->whole) {
         return false;
     }
-    gap->job.ids[0] = lw__vocab_find(vocab, gap->job.piece, gap->job.bytes);
+    gap->job.ids[0] = lw__whole_tokens_find(&tokenizer->whole_tokens, &tokenizer->vocab,
+                                            gap->job.piece, gap->job.bytes);
     gap->job.count = 1;
     return gap->job.ids[0] >= 0;
 }
@@ -68,7 +69,7 @@ static size_t find_ids(lw__byte_pieces *pieces)
             continue;
         }
         unknown[unknown_count++] = gap;
-        if (!find_token(&pieces->tokenizer->vocab, gap)) {
+        if (!find_token(pieces->tokenizer, gap)) {
             jobs[job_count++] = &gap->job;
         }
     }

@@ -62,7 +62,8 @@ static lw_status merge(lw__byte_pieces *pieces, const unsigned char *text, size_
 {
     const lw__tokenizer *tokenizer = pieces->tokenizer;
     int32_t id =
-        whole && tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, text, bytes) : -1;
+        whole ? lw__whole_tokens_find(&tokenizer->whole_tokens, &tokenizer->vocab, text, bytes)
+              : -1;
     if (id >= 0) {
         ids[0] = id;
         *count = 1;
@@ -225,14 +226,11 @@ static lw_status put_parts(lw__byte_pieces *pieces, const unsigned char *piece, 
 /*
  * Where a piece is cut for certain first; its end when it is looked up whole. One that is too long
  * for the table of short pieces becomes parts that are not; languages without spaces between words
- * owe their speed to this.
+ * owe their speed to this. A piece that is a token has no such cut, as cuts are where no token is.
  */
 static size_t first_cut(const lw__byte_pieces *pieces, const unsigned char *piece, size_t bytes)
 {
-    const lw__tokenizer *tokenizer = pieces->tokenizer;
-    int32_t id =
-        tokenizer->vocab.whole_piece ? lw__vocab_find(&tokenizer->vocab, piece, bytes) : -1;
-    return id >= 0 ? bytes : lw__cuts_next(pieces->cuts, piece, bytes, 0);
+    return lw__cuts_next(pieces->cuts, piece, bytes, 0);
 }
 
 /* A piece that the cache of short ones does not have; `end` is that of the text. */

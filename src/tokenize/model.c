@@ -74,6 +74,8 @@ lw_status lw__model_build(lw__tokenizer *tokenizer, lw_error *err)
     LW__TRY(find_bytes(tokenizer, err));
     LW__TRY(build_merges(tokenizer, err));
     settle_trailing(&tokenizer->vocab);
+    LW__TRY(
+        lw__whole_tokens_build(&tokenizer->whole_tokens, &tokenizer->vocab, &tokenizer->bpe, err));
     LW__TRY(lw__bpe_finish(&tokenizer->bpe, err));
     return lw__cuts_build(&tokenizer->cuts, &tokenizer->vocab, err);
 }

@@ -11,6 +11,7 @@
 #include "tokenize/pieces.h"
 #include "tokenize/tokenize.h"
 #include "tokenize/vocab.h"
+#include "tokenize/whole_tokens.h"
 
 /* Added tokens are matched in two rounds: those of the text as given, then the normalized ones. */
 #define LW__ROUNDS 2
@@ -20,6 +21,7 @@ struct lw__tokenizer {
     lw__vocab vocab;
     lw__bpe bpe;
     lw__cuts cuts;
+    lw__whole_tokens whole_tokens;
     lw__pieces *pieces; /* of a SentencePiece vocabulary, in place of bpe; else NULL */
     lw__matcher matchers[LW__ROUNDS];
     bool is_bytes; /* the vocabulary "bytes": an id is a byte */

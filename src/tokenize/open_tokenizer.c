@@ -293,6 +293,7 @@ void lw__tokenizer_close(lw__tokenizer *tokenizer)
     }
     lw__bpe_reset(&tokenizer->bpe);
     lw__cuts_reset(&tokenizer->cuts);
+    lw__whole_tokens_reset(&tokenizer->whole_tokens);
     lw__pieces_destroy(tokenizer->pieces);
     lw__vocab_reset(&tokenizer->vocab);
     lw__free(tokenizer);
