@@ -11,6 +11,7 @@
  *
  *   blocks_gpt2.h, blocks_cl100k.h, blocks_o200k.h, blocks_deepseek.h   the expressions
  *   blocks_walk.h, blocks_wide.h     the walk from block to block; characters that are not ASCII
+ *   blocks_kinds*.h                  kinds of characters that are not ASCII
  *   cls_*.c                          masks of a block, and the walk, for one kind of processor
  */
 #ifndef LW__TOKENIZE_BLOCKS_H

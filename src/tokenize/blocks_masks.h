@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* Expressions use some of them; what a family does not use is not computed. */
 typedef struct lw__masks {
     uint64_t valid;      /* what belongs to the block */

@@ -10,6 +10,9 @@
  *   raw_equal(raw, byte)           the bytes that are `byte`
  *   raw_at_least(raw, byte)        the bytes from `byte` on, which is above 0x80
  *   raw_within(raw, first, last)   the bytes from `first` to `last`, both above 0x80
+ *   find_kinds(text, raw, leads, ideographs, kinds)
+ *                                  kinds[k]: those of `leads` where a character of kind k begins, or of
+ *                                  KIND_IDEOGRAPH; kinds[0] is not used
  *   lw__squeezer                   which bits are kept, made by squeezer_of(keep)
  *   squeeze(bits, squeezer)        the kept bits, moved together
  *   spread(bits, squeezer)         the reverse
@@ -28,11 +31,8 @@
 #include "tokenize/blocks_gpt2.h"
 #include "tokenize/blocks_masks.h"
 #include "tokenize/blocks_o200k.h"
-#include "tokenize/contraction.h"
-
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 #include "tokenize/blocks_wide.h"
+#include "tokenize/contraction.h"
 
 #define PREFETCH_BYTES 2048 /* ahead of a block: all loops over a batch of pieces lie between */
 

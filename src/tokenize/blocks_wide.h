@@ -9,12 +9,8 @@
 #include <stdbool.h>
 
 #include "tokenize/blocks.h"
+#include "tokenize/blocks_kinds.h"
 #include "tokenize/blocks_masks.h"
-#include "tokenize/split_parts.h"
-#include "tokenize/unicode.h"
-
-#define KIND_IDEOGRAPH (LW__KIND_SYMBOL + 1) /* of whatever kind */
-#define KINDS          16                    /* and some that do not occur */
 
 /* A block on its way to its cuts. */
 typedef struct block {
@@ -37,31 +33,6 @@ static ALWAYS_INLINE uint64_t bits_below(unsigned count)
     return count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
 }
 
-/* The character of two to four bytes at p. */
-static ALWAYS_INLINE uint32_t wide_code(const unsigned char *p)
-{
-    if (*p < 0xE0) {
-        return (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu);
-    }
-    if (*p < 0xF0) {
-        return (p[0] & 0xFu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
-    }
-    return (p[0] & 0x7u) << 18 | (p[1] & 0x3Fu) << 12 | (p[2] & 0x3Fu) << 6 | (p[3] & 0x3Fu);
-}
-
-/* Looks characters up one by one: kinds[k] becomes the first bytes of those of kind k. */
-static ALWAYS_INLINE void find_kinds(const unsigned char *text, uint64_t leads, bool ideographs,
-                                     uint64_t kinds[static KINDS])
-{
-    for (uint64_t left = leads; left != 0; left &= left - 1) {
-        unsigned i = lw__lowest_bit(left);
-        uint32_t code = wide_code(text + i);
-        unsigned kind = ideographs && lw__is_ideograph(code) ? (unsigned)KIND_IDEOGRAPH
-                                                             : (unsigned)lw__unicode_kind(code);
-        kinds[kind] |= (uint64_t)1 << i;
-    }
-}
-
 /* Where a first byte tells the class, there is no need to look further. */
 static ALWAYS_INLINE void classify_wide(block *b, lw__raw raw, uint64_t leads, tells tell)
 {
@@ -71,7 +42,7 @@ static ALWAYS_INLINE void classify_wide(block *b, lw__raw raw, uint64_t leads, t
     uint64_t cased = (raw_within(raw, 0xC4, 0xC9) | raw_within(raw, 0xD0, 0xD1)) & leads;
     uint64_t told = han | hangul | (tell.case_of_letters ? 0 : cased);
     uint64_t kinds[KINDS] = {0};
-    find_kinds(b->text, leads & ~told, tell.ideographs, kinds);
+    find_kinds(b->text, raw, leads & ~told, tell.ideographs, kinds);
     uint64_t upper = kinds[LW__KIND_UPPER];
     uint64_t caseless = kinds[LW__KIND_CASELESS];
     m->upper |= upper;

@@ -134,6 +134,7 @@ static inline uint64_t pair_cuts(const lw__pair_classes *pairs, const unsigned c
     return _mm512_testn_epi8_mask(joined, class);
 }
 
+#include "tokenize/blocks_kinds_pages.h"
 #include "tokenize/blocks_pext.h"
 #include "tokenize/blocks_walk.h"
 

@@ -79,6 +79,7 @@ static inline void raw_masks(lw__raw raw, lw__masks *masks)
     masks->newline = raw_equal(raw, '\n') | raw_equal(raw, '\r');
 }
 
+#include "tokenize/blocks_kinds_each.h"
 #include "tokenize/blocks_pair_cuts.h"
 #include "tokenize/blocks_put_ends.h"
 #include "tokenize/blocks_squeeze.h"

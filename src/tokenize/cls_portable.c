@@ -135,6 +135,7 @@ static inline void raw_masks(lw__raw raw, lw__masks *masks)
     masks->blank = gather(found, BLANK);
 }
 
+#include "tokenize/blocks_kinds_each.h"
 #include "tokenize/blocks_pair_cuts.h"
 #include "tokenize/blocks_put_ends.h"
 #include "tokenize/blocks_squeeze.h"

@@ -68,10 +68,16 @@ static inline lw__cursor lw__split_run(lw__cursor p, lw__cursor end, unsigned se
     }
 }
 
-/* The ideographs and kana that DeepSeek cuts out. */
+/* How many characters from this one on are ideographs or kana that DeepSeek cuts out. */
+static inline uint32_t lw__ideographs_from(uint32_t code)
+{
+    bool is_kana = code >= 0x3040 && code <= 0x30FF;
+    return code >= 0x4E00 && code <= 0x9FA5 ? 0x9FA6 - code : is_kana ? 0x3100 - code : 0;
+}
+
 static inline bool lw__is_ideograph(uint32_t code)
 {
-    return (code >= 0x4E00 && code <= 0x9FA5) || (code >= 0x3040 && code <= 0x30FF);
+    return lw__ideographs_from(code) > 0;
 }
 
 /* The end of the line ends at p. */
