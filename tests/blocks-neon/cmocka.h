@@ -20,7 +20,7 @@ struct CMUnitTest {
 #f, f                                                                                      \
     }
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
-    run_group(tests, sizeof(tests) / sizeof *(tests))
+    run_group(tests, sizeof(tests) / sizeof *(tests), setup)
 
 static inline _Noreturn void fail_at(const char *file, int line)
 {
@@ -28,9 +28,10 @@ static inline _Noreturn void fail_at(const char *file, int line)
     exit(1);
 }
 
-static inline int run_group(const struct CMUnitTest *tests, size_t count)
+static inline int run_group(const struct CMUnitTest *tests, size_t count, int (*setup)(void **))
 {
     void *state = NULL;
+    assert_true(setup == NULL || setup(&state) == 0);
     for (size_t i = 0; i < count; i++) {
         tests[i].run(&state);
         (void)printf("passed: %s\n", tests[i].name);
