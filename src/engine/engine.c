@@ -9,8 +9,6 @@
 
 /* Parts a stream reads ahead at least: one to draw from and one to come. */
 #define LEAST_DEPTH 2u
-/* The tokenizer's tables and an encoder's scratch, roughly; see docs/memory.md. */
-#define ENCODER_BYTES (15u << 20)
 
 size_t lw__engine_threads(const lw__settings *settings)
 {
@@ -54,7 +52,7 @@ static uint64_t thread_bytes(const lw__engine_options *options)
         uint64_t bytes = lw__dataset_read_bytes(options->datasets[i]) + lw__part_limit(block);
         most = bytes > most ? bytes : most;
     }
-    return most + ENCODER_BYTES;
+    return most + LW__ENCODER_LEAST_BYTES;
 }
 
 lw__memory_plan lw__engine_memory(const lw__engine_options *options)
@@ -110,15 +108,31 @@ static lw_status open_blocks(lw__engine *engine, lw_error *err)
     return LW_OK;
 }
 
+/* Larger tables than the least ones, when that leaves half of the budget's rest for reading ahead. */
+static size_t take_encoder_bytes(lw__engine *engine)
+{
+    const lw__budget *budget = &engine->budget;
+    uint64_t rest = budget->limit > budget->used ? budget->limit - budget->used : 0;
+    uint64_t more = engine->pool.thread_count * (LW__ENCODER_BYTES - LW__ENCODER_LEAST_BYTES);
+    if (more > rest / 2) {
+        return LW__ENCODER_LEAST_BYTES;
+    }
+    engine->budget.used += more;
+    engine->budget.peak = engine->budget.used;
+    return LW__ENCODER_BYTES;
+}
+
 static lw_status open_scratch(lw__engine *engine, lw_error *err)
 {
     size_t count = engine->pool.thread_count;
+    size_t bytes = take_encoder_bytes(engine);
     engine->scratch = lw__alloc_zero(count, sizeof *engine->scratch);
     if (engine->scratch == NULL) {
         return lw__fail_nomem(err, count * sizeof *engine->scratch, "the threads' scratch");
     }
     for (size_t i = 0; i < count; i++) {
-        LW__TRY(lw__encoder_create(engine->options.tokenizer, &engine->scratch[i].encoder, err));
+        LW__TRY(lw__encoder_create_within(engine->options.tokenizer, bytes,
+                                          &engine->scratch[i].encoder, err));
     }
     return LW_OK;
 }

@@ -16,6 +16,16 @@ _Static_assert(LW__WIDE_BYTES *LW__PIECES_GROWTH <= LW__LONG_CACHE_KEPT, "ids of
 
 #define PARTS 24 /* of a piece, looked up at a time */
 
+/* Sizes of the tables, as powers of two. */
+typedef struct table_bits {
+    unsigned pairs; /* of piece_cache.h, 64 bytes each */
+    unsigned lines; /* of wide_cache.h, 64 bytes each */
+    unsigned ring;  /* ids of long_cache.h */
+} table_bits;
+
+static const table_bits usual_bits = {.pairs = 18, .lines = 17, .ring = 21}; /* 33 MiB */
+static const table_bits least_bits = {.pairs = 17, .lines = 16, .ring = 19}; /* 14.25 MiB */
+
 /* How text is cut: by a pattern, or for SentencePiece wherever nothing merges. */
 static void set_rules(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer)
 {
@@ -26,7 +36,7 @@ static void set_rules(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer)
 }
 
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
-                                 lw__pieces_scratch *scratch, lw_error *err)
+                                 lw__pieces_scratch *scratch, size_t bytes, lw_error *err)
 {
     lw__blocks_form forms[3];
     (void)lw__blocks_forms(forms);
@@ -39,9 +49,10 @@ lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *t
     if (tokenizer->vocab.rules.family == LW__SPLIT_STEPS) {
         LW__TRY(lw__steps_scratch_create(&pieces->steps, err));
     }
-    LW__TRY(lw__cache_create(&pieces->cache, err));
-    LW__TRY(lw__wide_cache_create(&pieces->wide_cache, err));
-    return lw__long_cache_create(&pieces->long_cache, err);
+    const table_bits *bits = bytes < LW__ENCODER_BYTES ? &least_bits : &usual_bits;
+    LW__TRY(lw__cache_create(&pieces->cache, bits->pairs, err));
+    LW__TRY(lw__wide_cache_create(&pieces->wide_cache, bits->lines, err));
+    return lw__long_cache_create(&pieces->long_cache, bits->ring, err);
 }
 
 void lw__byte_pieces_reset(lw__byte_pieces *pieces)

@@ -34,9 +34,9 @@ struct lw__byte_pieces {
     lw__steps_scratch steps; /* with LW__SPLIT_STEPS */
 };
 
-/* With the scratch of a SentencePiece vocabulary, or NULL. */
+/* With the scratch of a SentencePiece vocabulary, or NULL, and tables as lw__encoder_create_within says. */
 lw_status lw__byte_pieces_create(lw__byte_pieces *pieces, const lw__tokenizer *tokenizer,
-                                 lw__pieces_scratch *scratch, lw_error *err);
+                                 lw__pieces_scratch *scratch, size_t bytes, lw_error *err);
 void lw__byte_pieces_reset(lw__byte_pieces *pieces);
 
 /* Appends the ids of a text without added tokens. After a failure the arena holds some of them. */

@@ -52,6 +52,12 @@ lw_status lw__arena_reserve(lw__arena *arena, size_t extra, lw_error *err)
 
 lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, lw_error *err)
 {
+    return lw__encoder_create_within(tokenizer, LW__ENCODER_BYTES, out, err);
+}
+
+lw_status lw__encoder_create_within(const lw__tokenizer *tokenizer, size_t bytes, lw__encoder **out,
+                                    lw_error *err)
+{
     *out = NULL;
     lw__encoder *encoder = lw__alloc_zero(1, sizeof *encoder);
     if (encoder == NULL) {
@@ -63,7 +69,8 @@ lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, 
         status = lw__pieces_scratch_create(&encoder->pieces, err);
     }
     if (status == LW_OK && !tokenizer->is_bytes) {
-        status = lw__byte_pieces_create(&encoder->byte_pieces, tokenizer, encoder->pieces, err);
+        status =
+            lw__byte_pieces_create(&encoder->byte_pieces, tokenizer, encoder->pieces, bytes, err);
     }
     if (status < 0) {
         lw__encoder_destroy(encoder);

@@ -8,24 +8,26 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define SLOT_BITS  16
-#define SLOTS      ((size_t)1 << SLOT_BITS)
-#define RING_WORDS ((size_t)1 << 21) /* 8 MiB */
-#define HEAD_WORDS 2                 /* of an entry, before its ids */
+#define WORDS_OF_SLOT 32 /* words of the ring for one slot */
+#define HEAD_WORDS    2  /* of an entry, before its ids */
+#define ENTRY_WORDS   (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4)
 
-_Static_assert(RING_WORDS > 2 * (HEAD_WORDS + LW__LONG_CACHE_BYTES * 4), "an entry fits the ring");
+_Static_assert(((size_t)1 << LW__LONG_CACHE_BITS) > 2 * ENTRY_WORDS, "an entry fits the ring");
 
-lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err)
+lw_status lw__long_cache_create(lw__long_cache *cache, unsigned ring_bits, lw_error *err)
 {
     memset(cache, 0, sizeof *cache);
-    size_t bytes = SLOTS * sizeof *cache->slots + (RING_WORDS + LW__KEPT_STEP) * sizeof *cache->ring;
+    cache->ring_words = (size_t)1 << ring_bits;
+    cache->slot_count = cache->ring_words / WORDS_OF_SLOT;
+    size_t bytes = cache->slot_count * sizeof *cache->slots +
+                   (cache->ring_words + LW__KEPT_STEP) * sizeof *cache->ring;
     void *start = NULL;
     cache->memory = lw__alloc_huge(bytes, &start);
     if (cache->memory == NULL) {
         return lw__fail_nomem(err, bytes, "a cache of long pieces");
     }
     cache->slots = start;
-    cache->ring = (uint32_t *)(cache->slots + SLOTS);
+    cache->ring = (uint32_t *)(cache->slots + cache->slot_count);
     return LW_OK;
 }
 
@@ -46,12 +48,12 @@ lw__long_key lw__long_cache_key(const unsigned char *piece, size_t bytes, unsign
 const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_key *key,
                                     size_t *count)
 {
-    const lw__long_slot *slot = &cache->slots[key->hash & (SLOTS - 1)];
+    const lw__long_slot *slot = &cache->slots[key->hash & (cache->slot_count - 1)];
     if (slot->hash != key->hash || slot->position == 0 ||
-        cache->head - (slot->position - 1) > RING_WORDS) {
+        cache->head - (slot->position - 1) > cache->ring_words) {
         return NULL;
     }
-    const uint32_t *entry = &cache->ring[(slot->position - 1) % RING_WORDS];
+    const uint32_t *entry = &cache->ring[(slot->position - 1) % cache->ring_words];
     const uint32_t *ids = entry + HEAD_WORDS;
     if (entry[0] != (key->bytes << 1 | key->kind) ||
         memcmp(ids + entry[1], key->piece, key->bytes) != 0) {
@@ -64,9 +66,9 @@ const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_
 /* Room for some words one behind the other; the newest overwrite the oldest. */
 static uint32_t *take_words(lw__long_cache *cache, size_t words, uint64_t *position)
 {
-    size_t at = cache->head % RING_WORDS;
-    if (at + words > RING_WORDS) {
-        cache->head += RING_WORDS - at;
+    size_t at = cache->head % cache->ring_words;
+    if (at + words > cache->ring_words) {
+        cache->head += cache->ring_words - at;
         at = 0;
     }
     *position = cache->head;
@@ -83,7 +85,7 @@ void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const in
     entry[1] = (uint32_t)count;
     memcpy(entry + HEAD_WORDS, ids, count * sizeof *ids);
     memcpy(entry + HEAD_WORDS + count, key->piece, key->bytes);
-    cache->slots[key->hash & (SLOTS - 1)] =
+    cache->slots[key->hash & (cache->slot_count - 1)] =
         (lw__long_slot){.hash = key->hash, .position = position + 1};
 }
 
@@ -96,5 +98,6 @@ uint64_t lw__long_cache_keep(lw__long_cache *cache, const int32_t *ids, size_t c
 
 const uint32_t *lw__long_cache_kept(const lw__long_cache *cache, uint64_t position)
 {
-    return cache->head - position > RING_WORDS ? NULL : &cache->ring[position % RING_WORDS];
+    return cache->head - position > cache->ring_words ? NULL
+                                                      : &cache->ring[position % cache->ring_words];
 }

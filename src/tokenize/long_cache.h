@@ -17,6 +17,7 @@
 
 #define LW__LONG_CACHE_BYTES 1024 /* longest piece that is kept */
 #define LW__LONG_CACHE_KEPT  96   /* most ids without their piece: 3 for each of 31 bytes */
+#define LW__LONG_CACHE_BITS  15   /* of the smallest ring */
 #define LW__KEPT_STEP        8    /* of those, what may be read and written behind the last */
 
 typedef struct lw__long_slot {
@@ -28,6 +29,8 @@ typedef struct lw__long_cache {
     void *memory;
     uint32_t *ring;
     lw__long_slot *slots;
+    size_t ring_words;
+    size_t slot_count;
     uint64_t head; /* words that were ever written */
 } lw__long_cache;
 
@@ -39,7 +42,8 @@ typedef struct lw__long_key {
     uint64_t hash;
 } lw__long_key;
 
-lw_status lw__long_cache_create(lw__long_cache *cache, lw_error *err);
+/* With a ring of 2^ring_bits ids. */
+lw_status lw__long_cache_create(lw__long_cache *cache, unsigned ring_bits, lw_error *err);
 void lw__long_cache_reset(lw__long_cache *cache);
 
 lw__long_key lw__long_cache_key(const unsigned char *piece, size_t bytes, unsigned kind);

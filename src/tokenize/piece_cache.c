@@ -36,15 +36,16 @@ const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16] = {
 /* clang-format on */
 
 /* A table in small pages would be larger than what a processor knows the addresses of. */
-lw_status lw__cache_create(lw__cache *cache, lw_error *err)
+lw_status lw__cache_create(lw__cache *cache, unsigned pair_bits, lw_error *err)
 {
-    size_t bytes = (size_t)LINE_BYTES << LW__CACHE_PAIR_BITS;
+    size_t bytes = (size_t)LINE_BYTES << pair_bits;
     void *entries = NULL;
     cache->memory = lw__alloc_huge(bytes, &entries);
     if (cache->memory == NULL) {
         return lw__fail_nomem(err, bytes, "a cache of pieces");
     }
     cache->entries = entries;
+    cache->shift = 64 - pair_bits;
     return LW_OK;
 }
 
@@ -64,7 +65,7 @@ static bool is_used(const lw__cache_entry *entry)
 static lw__cache_entry *pair_beside(const lw__cache *cache, const lw__cache_key *key,
                                     unsigned number)
 {
-    return &cache->entries[(size_t)(lw__cache_place(key) ^ number) * 2];
+    return &cache->entries[(size_t)(lw__cache_place(cache, key) ^ number) * 2];
 }
 
 lw__cache_entry *lw__cache_take_beside(const lw__cache *cache, const lw__cache_key *key)

@@ -29,6 +29,7 @@ typedef struct lw__cache_entry {
 typedef struct lw__cache {
     void *memory;
     lw__cache_entry *entries; /* pairs, each on one line of the processor's cache */
+    unsigned shift;           /* of a hash, to the number of a pair */
 } lw__cache;
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -37,14 +38,13 @@ typedef struct lw__cache {
 #define LW__CACHE_COUNT_SHIFT 56
 #endif
 
-#define LW__CACHE_PAIR_BITS 18 /* 2^18 pairs of 64 bytes: 16 MiB */
-
 extern const unsigned char lw__cache_masks[LW__CACHE_KEY_BYTES + 2][16];
 
 /* What the top byte of the first id says. */
 #define LW__CACHE_ID_BITS 24
 
-lw_status lw__cache_create(lw__cache *cache, lw_error *err);
+/* With 2^pair_bits pairs of 64 bytes. */
+lw_status lw__cache_create(lw__cache *cache, unsigned pair_bits, lw_error *err);
 void lw__cache_reset(lw__cache *cache);
 
 /*
@@ -104,14 +104,14 @@ static inline uint64_t lw__cache_hash(const lw__cache_key *key)
 }
 
 /* The number of the pair of entries where the key belongs. */
-static inline uint32_t lw__cache_place(const lw__cache_key *key)
+static inline uint32_t lw__cache_place(const lw__cache *cache, const lw__cache_key *key)
 {
-    return (uint32_t)(lw__cache_hash(key) >> (64 - LW__CACHE_PAIR_BITS));
+    return (uint32_t)(lw__cache_hash(key) >> cache->shift);
 }
 
 static inline lw__cache_entry *lw__cache_pair(const lw__cache *cache, const lw__cache_key *key)
 {
-    return &cache->entries[(size_t)lw__cache_place(key) * 2];
+    return &cache->entries[(size_t)lw__cache_place(cache, key) * 2];
 }
 
 static inline bool lw__cache_key_equal(const lw__cache_key *a, const lw__cache_key *b)

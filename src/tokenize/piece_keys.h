@@ -46,7 +46,7 @@ static inline void lw__piece_keys_put(lw__piece_batch *batch, const lw__cache *c
     lw__cache_key key = __builtin_expect(bytes - start >= 16, 1)
                             ? lw__cache_key_of_16(text + start, length)
                             : lw__cache_key_of(text + start, length, text + bytes);
-    uint32_t place = lw__cache_place(&key);
+    uint32_t place = lw__cache_place(cache, &key);
     __builtin_prefetch(&cache->entries[(size_t)place * 2]);
     batch->longer[batch->longer_count] = (uint32_t)number;
     batch->longer_count += length > LW__CACHE_KEY_BYTES;

@@ -50,12 +50,12 @@ static inline lanes keys_of(const unsigned char *text, __m256i starts, __m256i l
 }
 
 /* As lw__cache_place. */
-static inline __m256i places_of(const lanes *k)
+static inline __m256i places_of(const lw__cache *cache, const lanes *k)
 {
     __m512i hash = _mm512_mullo_epi64(k->head, _mm512_set1_epi64((int64_t)LW__CACHE_FACTOR_HEAD));
     hash = _mm512_xor_si512(_mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32)), k->tail);
     hash = _mm512_mullo_epi64(hash, _mm512_set1_epi64((int64_t)LW__CACHE_FACTOR));
-    return _mm512_cvtepi64_epi32(_mm512_srli_epi64(hash, 64 - LW__CACHE_PAIR_BITS));
+    return _mm512_cvtepi64_epi32(_mm512_srl_epi64(hash, _mm_cvtsi32_si128((int)cache->shift)));
 }
 
 static inline void put_keys(lw__cache_key *keys, const lanes *k)
@@ -84,7 +84,7 @@ static inline void put_lanes(lw__piece_batch *batch, const lw__cache *cache,
     __m256i starts = _mm256_mask_set1_epi32(_mm256_permutexvar_epi32(one_up, ends), 1,
                                             number > 0 ? (int)batch->ends[number - 1] : 0);
     lanes k = keys_of(text, starts, _mm256_sub_epi32(ends, starts));
-    _mm256_storeu_si256((__m256i *)(batch->places + number), places_of(&k));
+    _mm256_storeu_si256((__m256i *)(batch->places + number), places_of(cache, &k));
     put_keys(batch->keys + number, &k);
     list_longer(batch, number, k.longer);
     for (size_t i = number; i < number + LANES; i++) {

@@ -64,7 +64,14 @@ lw_status lw__tokenizer_decode(const lw__tokenizer *tokenizer, const int32_t *id
 /* Equal for equal behaviour: covers vocabulary, merges, pattern, special tokens and options. */
 uint64_t lw__tokenizer_fingerprint(const lw__tokenizer *tokenizer);
 
+/* What an encoder takes, roughly, most of it tables of pieces; with less it may be slower. */
+#define LW__ENCODER_BYTES       ((size_t)34 << 20)
+#define LW__ENCODER_LEAST_BYTES ((size_t)15 << 20)
+
 lw_status lw__encoder_create(const lw__tokenizer *tokenizer, lw__encoder **out, lw_error *err);
+/* The same with tables for so many bytes, at least LW__ENCODER_LEAST_BYTES. They change no id. */
+lw_status lw__encoder_create_within(const lw__tokenizer *tokenizer, size_t bytes, lw__encoder **out,
+                                    lw_error *err);
 void lw__encoder_destroy(lw__encoder *encoder);
 /* Appends BOS (if asked for), the ids of the text (valid UTF-8), and EOS (if asked for). */
 lw_status lw__encoder_encode(lw__encoder *encoder, const char *text, size_t bytes, lw__arena *arena,

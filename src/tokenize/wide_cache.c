@@ -10,15 +10,16 @@
 
 _Static_assert(sizeof(lw__wide_entry) == 64, "an entry fills a line");
 
-lw_status lw__wide_cache_create(lw__wide_cache *cache, lw_error *err)
+lw_status lw__wide_cache_create(lw__wide_cache *cache, unsigned line_bits, lw_error *err)
 {
-    size_t bytes = sizeof(lw__wide_entry) << LW__WIDE_LINE_BITS;
+    size_t bytes = sizeof(lw__wide_entry) << line_bits;
     void *entries = NULL;
     cache->memory = lw__alloc_huge(bytes, &entries);
     if (cache->memory == NULL) {
         return lw__fail_nomem(err, bytes, "a cache of pieces");
     }
     cache->entries = entries;
+    cache->shift = 64 - line_bits;
     return LW_OK;
 }
 

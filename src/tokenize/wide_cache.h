@@ -8,9 +8,8 @@
 
 #include "tokenize/piece_cache.h"
 
-#define LW__WIDE_BYTES     31 /* longest piece that is kept */
-#define LW__WIDE_IDS       8  /* most ids in an entry */
-#define LW__WIDE_LINE_BITS 17 /* 2^17 lines of 64 bytes: 8 MiB */
+#define LW__WIDE_BYTES 31 /* longest piece that is kept */
+#define LW__WIDE_IDS   8  /* most ids in an entry */
 
 typedef struct lw__wide_key {
     lw__cache_key head; /* 16 bytes */
@@ -25,9 +24,11 @@ typedef struct lw__wide_entry {
 typedef struct lw__wide_cache {
     void *memory;
     lw__wide_entry *entries;
+    unsigned shift; /* of a hash, to the number of an entry */
 } lw__wide_cache;
 
-lw_status lw__wide_cache_create(lw__wide_cache *cache, lw_error *err);
+/* With 2^line_bits entries of 64 bytes. */
+lw_status lw__wide_cache_create(lw__wide_cache *cache, unsigned line_bits, lw_error *err);
 void lw__wide_cache_reset(lw__wide_cache *cache);
 
 /* The key of a piece of 16 to 31 bytes; `end` is that of the text it is in. */
@@ -45,7 +46,7 @@ static inline lw__wide_entry *lw__wide_place(const lw__wide_cache *cache, const 
 {
     uint64_t hash = lw__cache_hash(&key->head);
     lw__cache_key rest = {.words = {key->tail.words[0] ^ hash, key->tail.words[1]}};
-    return &cache->entries[lw__cache_hash(&rest) >> (64 - LW__WIDE_LINE_BITS)];
+    return &cache->entries[lw__cache_hash(&rest) >> cache->shift];
 }
 
 /* The entry of the key; NULL: it is not there. */

@@ -21,7 +21,7 @@ static void test_long_cache__pieces_are_found_by_bytes_and_kind(void **state)
     lw__long_cache cache;
     size_t count = 0;
     const int32_t ids[] = {7, 8, 9};
-    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    assert_int_equal(lw__long_cache_create(&cache, LW__LONG_CACHE_BITS, NULL), LW_OK);
     lw__long_key key = key_of("a piece of some length", 0);
     lw__long_key part = key_of("a piece of some length", 1);
     assert_null(lw__long_cache_find(&cache, &key, &count));
@@ -39,7 +39,7 @@ static void test_long_cache__old_pieces_give_way(void **state)
 {
     (void)state;
     lw__long_cache cache;
-    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    assert_int_equal(lw__long_cache_create(&cache, LW__LONG_CACHE_BITS, NULL), LW_OK);
     for (int i = 0; i < 200000; i++) {
         char text[LW__LONG_CACHE_BYTES + 1];
         int32_t ids[40];
@@ -74,7 +74,7 @@ static void test_long_cache__kept_ids_are_whole_or_gone(void **state)
 
     lw__long_cache cache;
     uint64_t positions[64] = {0};
-    assert_int_equal(lw__long_cache_create(&cache, NULL), LW_OK);
+    assert_int_equal(lw__long_cache_create(&cache, LW__LONG_CACHE_BITS, NULL), LW_OK);
     for (int i = 0; i < ROUNDS; i++) {
         int32_t ids[LW__LONG_CACHE_KEPT];
         for (int j = 0; j < LW__LONG_CACHE_KEPT; j++) {
@@ -98,7 +98,7 @@ static void test_long_cache__memory_that_runs_out_is_an_error(void **state)
     (void)state;
     lw__long_cache cache;
     lw__alloc_fail_after(1);
-    lw_status status = lw__long_cache_create(&cache, NULL);
+    lw_status status = lw__long_cache_create(&cache, LW__LONG_CACHE_BITS, NULL);
     lw__alloc_fail_after(0);
     assert_int_equal(status, LW_E_NOMEM);
     lw__long_cache_reset(&cache);

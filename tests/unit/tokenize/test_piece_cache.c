@@ -9,6 +9,8 @@
 
 #include "tokenize/piece_cache.h"
 
+#define PAIR_BITS 12
+
 static lw__cache_key key_of(const char *text, size_t bytes)
 {
     return lw__cache_key_of((const unsigned char *)text, bytes,
@@ -80,9 +82,9 @@ static size_t count_found(const lw__cache *cache, uint32_t end)
 static void test_piece_cache__what_is_found_is_what_was_put(void **state)
 {
     (void)state;
-    const uint32_t places = 2u << LW__CACHE_PAIR_BITS;
+    const uint32_t places = 2u << PAIR_BITS;
     lw__cache cache;
-    assert_int_equal(lw__cache_create(&cache, NULL), LW_OK);
+    assert_int_equal(lw__cache_create(&cache, PAIR_BITS, NULL), LW_OK);
     assert_int_equal(count_found(&cache, 1000), 0);
     for (uint32_t i = 0; i < 2 * places; i++) {
         put_number(&cache, i);

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "tokenize/wide_cache.h"
 
+#define LINE_BITS 12
+
 static lw__wide_key key_of(const char *text, size_t bytes)
 {
     const unsigned char *piece = (const unsigned char *)text;
@@ -57,9 +59,9 @@ static size_t count_found(const lw__wide_cache *cache, uint32_t end)
 static void test_wide_cache__what_is_found_is_what_was_put(void **state)
 {
     (void)state;
-    const uint32_t lines = 1u << LW__WIDE_LINE_BITS;
+    const uint32_t lines = 1u << LINE_BITS;
     lw__wide_cache cache;
-    assert_int_equal(lw__wide_cache_create(&cache, NULL), LW_OK);
+    assert_int_equal(lw__wide_cache_create(&cache, LINE_BITS, NULL), LW_OK);
     assert_int_equal(count_found(&cache, 1000), 0);
     for (uint32_t i = 0; i < 2 * lines; i++) {
         lw__wide_key key = number_key(i);
@@ -78,7 +80,7 @@ static void test_wide_cache__memory_that_runs_out_is_an_error(void **state)
     (void)state;
     lw__wide_cache cache;
     lw__alloc_fail_after(1);
-    lw_status status = lw__wide_cache_create(&cache, NULL);
+    lw_status status = lw__wide_cache_create(&cache, LINE_BITS, NULL);
     lw__alloc_fail_after(0);
     assert_int_equal(status, LW_E_NOMEM);
     lw__wide_cache_reset(&cache);
