@@ -266,7 +266,9 @@ static __attribute__((noinline)) lw_status put_missed(lw__byte_pieces *pieces,
     }
     size_t start = arena->count;
     uint64_t gaps = pieces->gaps.left;
-    cut = bytes > LW__CACHE_KEY_BYTES ? first_cut(pieces, piece, bytes) : bytes;
+    if (bytes > LW__CACHE_KEY_BYTES && bytes <= LW__WIDE_BYTES) {
+        cut = first_cut(pieces, piece, bytes);
+    }
     if (cut < bytes) {
         LW__TRY(put_parts(pieces, piece, bytes, cut, end, arena, err));
     } else {

@@ -45,10 +45,20 @@ lw__long_key lw__long_cache_key(const unsigned char *piece, size_t bytes, unsign
                           .hash = (uint64_t)XXH3_64bits(piece, bytes) + kind};
 }
 
+/* The slot of the key: one of two side by side; of others the older one, which it takes over. */
+static lw__long_slot *slot_of(const lw__long_cache *cache, const lw__long_key *key)
+{
+    lw__long_slot *slots = &cache->slots[key->hash & (cache->slot_count - 2)];
+    if (slots[0].hash == key->hash || slots[1].hash == key->hash) {
+        return &slots[slots[0].hash != key->hash];
+    }
+    return &slots[slots[0].position > slots[1].position];
+}
+
 const uint32_t *lw__long_cache_find(const lw__long_cache *cache, const lw__long_key *key,
                                     size_t *count)
 {
-    const lw__long_slot *slot = &cache->slots[key->hash & (cache->slot_count - 1)];
+    const lw__long_slot *slot = slot_of(cache, key);
     if (slot->hash != key->hash || slot->position == 0 ||
         cache->head - (slot->position - 1) > cache->ring_words) {
         return NULL;
@@ -85,8 +95,7 @@ void lw__long_cache_put(lw__long_cache *cache, const lw__long_key *key, const in
     entry[1] = (uint32_t)count;
     memcpy(entry + HEAD_WORDS, ids, count * sizeof *ids);
     memcpy(entry + HEAD_WORDS + count, key->piece, key->bytes);
-    cache->slots[key->hash & (cache->slot_count - 1)] =
-        (lw__long_slot){.hash = key->hash, .position = position + 1};
+    *slot_of(cache, key) = (lw__long_slot){.hash = key->hash, .position = position + 1};
 }
 
 uint64_t lw__long_cache_keep(lw__long_cache *cache, const int32_t *ids, size_t count)

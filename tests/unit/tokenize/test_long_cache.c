@@ -65,6 +65,46 @@ static void test_long_cache__old_pieces_give_way(void **state)
     lw__long_cache_reset(&cache);
 }
 
+/* The next text after number *from whose piece belongs to the same two slots as another. */
+static lw__long_key next_beside(const lw__long_cache *cache, const lw__long_key *other, char *text,
+                                size_t room, int *from)
+{
+    for (;;) {
+        (void)snprintf(text, room, "a piece of number %d", ++*from);
+        lw__long_key key = key_of(text, 0);
+        if (((key.hash ^ other->hash) & (cache->slot_count - 2)) == 0) {
+            return key;
+        }
+    }
+}
+
+static void test_long_cache__two_pieces_share_two_slots(void **state)
+{
+    (void)state;
+    lw__long_cache cache;
+    char second_text[40];
+    char third_text[40];
+    int number = 0;
+    size_t count = 0;
+    const int32_t ids[] = {1, 2, 3};
+    assert_int_equal(lw__long_cache_create(&cache, LW__LONG_CACHE_BITS, NULL), LW_OK);
+    lw__long_key first = key_of("a piece", 0);
+    lw__long_key second = next_beside(&cache, &first, second_text, sizeof second_text, &number);
+    lw__long_key third = next_beside(&cache, &first, third_text, sizeof third_text, &number);
+    lw__long_cache_put(&cache, &first, ids, 1);
+    lw__long_cache_put(&cache, &second, ids, 2);
+    assert_non_null(lw__long_cache_find(&cache, &first, &count));
+    assert_int_equal(count, 1);
+    assert_non_null(lw__long_cache_find(&cache, &second, &count));
+    assert_int_equal(count, 2);
+    lw__long_cache_put(&cache, &third, ids, 3); /* in place of the oldest */
+    assert_null(lw__long_cache_find(&cache, &first, &count));
+    assert_non_null(lw__long_cache_find(&cache, &second, &count));
+    assert_non_null(lw__long_cache_find(&cache, &third, &count));
+    assert_int_equal(count, 3);
+    lw__long_cache_reset(&cache);
+}
+
 /* Far around the ring, with pieces between: ids are those that were kept, or gone. */
 static void test_long_cache__kept_ids_are_whole_or_gone(void **state)
 {
@@ -109,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_cache__pieces_are_found_by_bytes_and_kind),
         cmocka_unit_test(test_long_cache__old_pieces_give_way),
+        cmocka_unit_test(test_long_cache__two_pieces_share_two_slots),
         cmocka_unit_test(test_long_cache__kept_ids_are_whole_or_gone),
         cmocka_unit_test(test_long_cache__memory_that_runs_out_is_an_error),
     };
