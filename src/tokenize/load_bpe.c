@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "tokenize/vocab.h"
+#include "tokenize/load_merges.h"
 
 typedef struct half {
     const char *suffix;
@@ -76,12 +76,13 @@ static lw_status put_ids(lw__vocab *vocab, lw__bytes *file, lw_error *err)
     return lw__load_json_fault(vocab->path, &json, err);
 }
 
-/* `bytes` has room for a line. */
-static lw_status put_line(lw__vocab *vocab, const char *line, const char *end, lw__place place,
-                          char *bytes, lw_error *err)
+static lw_status put_line(lw__load_merges *loading, const char *line, const char *end, uint64_t at,
+                          lw_error *err)
 {
+    lw__place place = {.path = loading->place.path, .unit = "line", .at = at};
     const char *space = memchr(line, ' ', (size_t)(end - line));
     if (space == NULL || memchr(space + 1, ' ', (size_t)(end - space - 1)) != NULL) {
+        LW__TRY(lw__load_merges_put(loading, err));
         lw_str found = {.data = line, .bytes = (size_t)(end - line)};
         return lw__vocab_fail(err, LW_E_CORRUPT, &place,
                               "\"%.*s\", expected two tokens with one space between",
@@ -89,49 +90,44 @@ static lw_status put_line(lw__vocab *vocab, const char *line, const char *end, l
     }
     lw_str left = {.data = line, .bytes = (size_t)(space - line)};
     lw_str right = {.data = space + 1, .bytes = (size_t)(end - space - 1)};
-    size_t left_bytes = 0;
-    size_t right_bytes = 0;
-    if (!lw__byte_level_undo(left, bytes, &left_bytes) ||
-        !lw__byte_level_undo(right, bytes + left_bytes, &right_bytes)) {
-        return lw__vocab_fail(err, LW_E_CORRUPT, &place,
-                              "\"%.*s %.*s\", expected characters of the byte-level alphabet",
-                              lw__vocab_shown(left), left.data, lw__vocab_shown(right), right.data);
-    }
-    lw__merge_text merge = {
-        .text = bytes, .left_bytes = (uint32_t)left_bytes, .right_bytes = (uint32_t)right_bytes};
-    return lw__vocab_put_merges(vocab, &merge, 1, &place, err);
+    bool good = false;
+    LW__TRY(lw__load_merges_add(loading, left, right, &good, err));
+    return good ? LW_OK
+                : lw__vocab_fail(err, LW_E_CORRUPT, &place,
+                                 "\"%.*s %.*s\", expected characters of the byte-level alphabet",
+                                 lw__vocab_shown(left), left.data, lw__vocab_shown(right),
+                                 right.data);
 }
 
-static lw_status put_lines(lw__vocab *vocab, const char *path, const lw__bytes *file, char *bytes,
-                           lw_error *err)
+static lw_status put_lines(lw__load_merges *loading, const lw__bytes *file, lw_error *err)
 {
-    lw__place place = {.path = path, .unit = "line"};
     const char *line = (const char *)file->data;
     const char *end = line + file->count;
-    while (line < end) {
+    for (uint64_t at = 1; line < end; at++) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline == NULL ? end : newline;
         const char *next = newline == NULL ? end : newline + 1;
         stop -= stop > line && stop[-1] == '\r';
-        place.at++;
         bool is_version = (size_t)(stop - line) >= 8 && memcmp(line, "#version", 8) == 0;
         if (stop > line && !is_version) {
-            LW__TRY(put_line(vocab, line, stop, place, bytes, err));
+            LW__TRY(put_line(loading, line, stop, at, err));
+        } else {
+            LW__TRY(lw__load_merges_put(loading, err)); /* the next one is not of the next line */
+            loading->place.at = at + 1;
         }
         line = next;
     }
-    return LW_OK;
+    return lw__load_merges_put(loading, err);
 }
 
 static lw_status put_merges(lw__vocab *vocab, const char *path, const lw__bytes *file,
                             lw_error *err)
 {
-    char *bytes = lw__alloc(file->count);
-    if (bytes == NULL) {
-        return lw__fail_nomem(err, file->count, "merges");
-    }
-    lw_status status = put_lines(vocab, path, file, bytes, err);
-    lw__free(bytes);
+    lw__load_merges loading;
+    lw__place first = {.path = path, .unit = "line", .at = 1};
+    lw__load_merges_init(&loading, vocab, &first);
+    lw_status status = put_lines(&loading, file, err);
+    lw__load_merges_reset(&loading);
     return status;
 }
 

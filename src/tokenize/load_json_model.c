@@ -2,21 +2,21 @@
 /*
  * The model of a tokenizer.json: a byte-level BPE.
  *
- * The merges may stand before the vocabulary that they refer to, so their texts are kept until
- * the object ends.
+ * The merges may stand before the vocabulary that they refer to: then they are passed, and read once
+ * the object has ended.
  */
 #include "base/error.h"
 #include "tokenize/load_json.h"
-
-#define GROUP 32 /* merges that are put together */
+#include "tokenize/load_merges.h"
 
 typedef struct model {
     lw_str type;
     bool has_vocab;
     bool has_merges;
-    bool has_scores;  /* "vocab" is a list of pieces */
-    lw_str unknown;   /* of pieces: unk_token; its data is NULL without one */
-    lw__bytes merges; /* each of type lw__merge_text, and then the text that it names */
+    bool has_scores;        /* "vocab" is a list of pieces */
+    lw_str unknown;         /* of pieces: unk_token; its data is NULL without one */
+    lw__json passed_merges; /* where they are when there was no vocabulary yet */
+    bool has_passed_merges;
 } model;
 
 static lw_status bad_merge(const lw__vocab *vocab, uint64_t index, lw_str found, lw_error *err)
@@ -52,70 +52,50 @@ static bool read_merge(lw__json *json, lw_str *left, lw_str *right)
     return memchr(right->data, ' ', right->bytes) == NULL;
 }
 
-/* Appends the bytes of a token's text; false when it is not of the alphabet. */
-static bool put_bytes(const lw__vocab *vocab, lw__bytes *out, lw_str text, uint32_t *count)
+static lw_status read_each_merge(lw__load_merges *loading, lw__json *json, lw_error *err)
 {
-    size_t bytes = text.bytes;
-    char *to = (char *)out->data + out->count;
-    if (vocab->pieces.used) {
-        memcpy(to, text.data, bytes);
-    } else if (!lw__byte_level_undo(text, to, &bytes)) {
-        return false;
-    }
-    out->count += bytes;
-    *count = (uint32_t)bytes;
-    return true;
-}
-
-/* Appends one merge: its lengths, and both texts. */
-static bool put_merge(const lw__vocab *vocab, lw__bytes *out, lw_str left, lw_str right)
-{
-    lw__merge_text merge = {.text = NULL};
-    size_t start = out->count;
-    if (!lw__bytes_reserve(out, sizeof merge + left.bytes + right.bytes)) {
-        return true;
-    }
-    out->count += sizeof merge;
-    bool good = put_bytes(vocab, out, left, &merge.left_bytes) &&
-                put_bytes(vocab, out, right, &merge.right_bytes);
-    memcpy(out->data + start, &merge, sizeof merge);
-    return good;
-}
-
-static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw__bytes *out, lw_error *err)
-{
+    const lw__vocab *vocab = loading->vocab;
     uint64_t index = 0;
-    if (!lw__json_enter(json, '[')) {
-        return LW_OK;
-    }
-    while (lw__json_next(json)) {
+    for (; lw__json_next(json); index++) {
         lw_str left = {.data = "", .bytes = 0};
         lw_str right = left;
         bool good = read_merge(json, &left, &right);
         if (json->fault != NULL) {
-            break;
+            return LW_OK;
         }
-        if (!good || !put_merge(vocab, out, left, right)) {
+        if (!good) {
+            LW__TRY(lw__load_merges_put(loading, err));
             return bad_merge(vocab, index, left, err);
         }
-        index++;
+        LW__TRY(lw__load_merges_add(loading, left, right, &good, err));
+        if (!good) {
+            return bad_merge(vocab, index, left, err);
+        }
     }
-    return out->failed ? lw__fail_nomem(err, out->count, "merges") : LW_OK;
+    return lw__load_merges_put(loading, err);
 }
 
-static lw_status use_merges(lw__vocab *vocab, const lw__bytes *merges, lw_error *err)
+static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw_error *err)
 {
-    lw__place place = {.path = vocab->path, .unit = "merge"};
-    lw__merge_text group[GROUP];
-    for (size_t at = 0; at < merges->count;) {
-        size_t count = 0;
-        for (; count < GROUP && at < merges->count; count++) {
-            lw__merge_text *merge = &group[count];
-            memcpy(merge, merges->data + at, sizeof *merge);
-            merge->text = (const char *)merges->data + at + sizeof *merge;
-            at += sizeof *merge + merge->left_bytes + merge->right_bytes;
-        }
-        LW__TRY(lw__vocab_put_merges(vocab, group, count, &place, err));
+    if (!lw__json_enter(json, '[')) {
+        return LW_OK;
+    }
+    lw__load_merges loading;
+    lw__place first = {.path = vocab->path, .unit = "merge"};
+    lw__load_merges_init(&loading, vocab, &first);
+    lw_status status = read_each_merge(&loading, json, err);
+    lw__load_merges_reset(&loading);
+    return status;
+}
+
+/* The merges of a list that was passed; a fault in it becomes one of the file. */
+static lw_status read_passed_merges(lw__vocab *vocab, lw__json *json, const model *found,
+                                    lw_error *err)
+{
+    lw__json merges = found->passed_merges;
+    LW__TRY(read_merges(vocab, &merges, err));
+    if (merges.fault != NULL) {
+        *json = merges;
     }
     return LW_OK;
 }
@@ -199,7 +179,12 @@ static lw_status read_field(lw__vocab *vocab, lw__json *json, model *out, lw_err
         return lw__load_json_scored(vocab, json, err);
     } else if (lw__json_is(key, "merges") && !out->has_merges) {
         out->has_merges = true;
-        return read_merges(vocab, json, &out->merges, err);
+        if (out->has_vocab && !out->has_scores) {
+            return read_merges(vocab, json, err);
+        }
+        out->passed_merges = *json;
+        out->has_passed_merges = true;
+        lw__json_skip(json);
     } else if (is_about_unknown(key) || lw__json_is(key, "vocab")) {
         lw__json_skip(json); /* a vocabulary that is an array belongs to another type */
     } else {
@@ -239,7 +224,7 @@ static lw_status finish_pieces(lw__vocab *vocab, const model *found, lw_error *e
     return lw__load_json_all_pieces(vocab, err);
 }
 
-static lw_status finish(lw__vocab *vocab, const model *found, lw_error *err)
+static lw_status finish(lw__vocab *vocab, lw__json *json, const model *found, lw_error *err)
 {
     static const lw_str missing = {.data = "missing", .bytes = 7};
     if (vocab->pieces.used && lw__json_is(found->type, "Unigram")) {
@@ -254,13 +239,12 @@ static lw_status finish(lw__vocab *vocab, const model *found, lw_error *err)
             "those of a BPE model", err);
     }
     LW__TRY(vocab->pieces.used ? finish_pieces(vocab, found, err) : LW_OK);
-    return use_merges(vocab, &found->merges, err);
+    return found->has_passed_merges ? read_passed_merges(vocab, json, found, err) : LW_OK;
 }
 
 lw_status lw__load_json_model(lw__vocab *vocab, lw__json *json, lw_error *err)
 {
     model found = {.has_vocab = false};
-    lw__bytes_init(&found.merges);
     lw_status status = LW_OK;
     if (lw__json_enter(json, '{')) {
         while (status == LW_OK && lw__json_next(json)) {
@@ -268,8 +252,7 @@ lw_status lw__load_json_model(lw__vocab *vocab, lw__json *json, lw_error *err)
         }
     }
     if (status == LW_OK && json->fault == NULL) {
-        status = finish(vocab, &found, err);
+        status = finish(vocab, json, &found, err);
     }
-    lw__bytes_reset(&found.merges);
     return status;
 }

@@ -70,6 +70,29 @@ static void test_load_bpe__broken_merges(void **state)
     fails("t \xC3\n", NULL, LW_E_CORRUPT, "expected characters of the byte-level alphabet");
 }
 
+/* Merges are looked up some together: each is still named by its own line. */
+static void test_load_bpe__a_broken_merge_behind_many(void **state)
+{
+    (void)state;
+    for (unsigned place = 1; place < 140; place += 6) {
+        char message[64];
+        lw__bytes merges;
+        lw__bytes_init(&merges);
+        for (unsigned line = 1; line < 140; line++) {
+            lw__bytes_printf(&merges, "%s",
+                             line % 20 == 0 ? "\n"
+                             : line < place ? "t h\n"
+                                            : "t q\n");
+        }
+        lw__bytes_printf(&merges, "th%c", '\0');
+        assert_false(merges.failed);
+        unsigned first = place % 20 == 0 ? place + 1 : place;
+        assert_true(snprintf(message, sizeof message, "line %u: \"t\" + \"q\": what", first) > 0);
+        fails((const char *)merges.data, NULL, LW_E_CORRUPT, message);
+        lw__bytes_reset(&merges);
+    }
+}
+
 static void test_load_bpe__broken_vocabulary(void **state)
 {
     (void)state;
@@ -95,6 +118,7 @@ int main(void)
         cmocka_unit_test(test_load_bpe__either_half_finds_the_other),
         cmocka_unit_test(test_load_bpe__a_missing_half_is_named),
         cmocka_unit_test(test_load_bpe__broken_merges),
+        cmocka_unit_test(test_load_bpe__a_broken_merge_behind_many),
         cmocka_unit_test(test_load_bpe__broken_vocabulary),
     };
     return cmocka_run_group_tests(tests, tiny_setup, tiny_teardown);

@@ -262,7 +262,18 @@ static void test_load_json__broken_merges(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tiny_json json = {.merges = cases[i].merges};
         fails(&json, LW_E_CORRUPT, cases[i].message);
+        json.merges_first = true;
+        fails(&json, LW_E_CORRUPT, cases[i].message);
     }
+}
+
+static void test_load_json__merges_before_the_vocabulary(void **state)
+{
+    (void)state;
+    tiny_json json = {.merges_first = true};
+    lw__tokenizer *tokenizer = open_json(&json, false);
+    tiny_encodes(tokenizer, "the aaab", 8, TINY_THE, ' ', TINY_AA, TINY_AB, -1);
+    lw__tokenizer_close(tokenizer);
 }
 
 /* Merges are looked up some together: each is still named by its own place. */
@@ -336,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_load_json__refusals_of_the_pre_tokenizer),
         cmocka_unit_test(test_load_json__broken_added_tokens),
         cmocka_unit_test(test_load_json__broken_merges),
+        cmocka_unit_test(test_load_json__merges_before_the_vocabulary),
         cmocka_unit_test(test_load_json__a_broken_merge_behind_many),
         cmocka_unit_test(test_load_json__a_file_cut_short),
         cmocka_unit_test(test_load_json__missing_parts),

@@ -50,6 +50,7 @@ typedef struct tiny_json {
     const char *pre_tokenizer; /* the pre_tokenizer */
     const char *model;         /* more fields of the model, each with a comma behind it */
     const char *merges;        /* the merges */
+    bool merges_first;         /* they stand before the vocabulary */
 } tiny_json;
 
 static char tiny_paths[64][256];
@@ -159,6 +160,18 @@ static inline const char *tiny_write_bytes(const char *name, lw__bytes *out)
     return path;
 }
 
+static inline void tiny_put_json_merges(lw__bytes *out, const tiny_json *json)
+{
+    lw__bytes_printf(out, "\"merges\": ");
+    if (json->merges != NULL) {
+        lw__bytes_printf(out, "%s", json->merges);
+    } else {
+        lw__bytes_printf(out, "[");
+        tiny_put_merges(out, "\"", "\", ");
+        lw__bytes_printf(out, "]");
+    }
+}
+
 static inline const char *tiny_write_json(const char *name, const tiny_json *json)
 {
     lw__bytes out;
@@ -167,15 +180,16 @@ static inline const char *tiny_write_json(const char *name, const tiny_json *jso
                      "{\"version\": \"1.0\", %s\"added_tokens\": %s, \"pre_tokenizer\": %s,\n",
                      json->top != NULL ? json->top : "", json->added != NULL ? json->added : "[]",
                      json->pre_tokenizer != NULL ? json->pre_tokenizer : TINY_BYTE_LEVEL);
-    lw__bytes_printf(&out, "\"model\": {%s\"vocab\": ", json->model != NULL ? json->model : "");
+    lw__bytes_printf(&out, "\"model\": {%s", json->model != NULL ? json->model : "");
+    if (json->merges_first) {
+        tiny_put_json_merges(&out, json);
+        lw__bytes_printf(&out, ", ");
+    }
+    lw__bytes_printf(&out, "\"vocab\": ");
     tiny_put_vocabulary(&out);
-    lw__bytes_printf(&out, ", \"merges\": ");
-    if (json->merges != NULL) {
-        lw__bytes_printf(&out, "%s", json->merges);
-    } else {
-        lw__bytes_printf(&out, "[");
-        tiny_put_merges(&out, "\"", "\", ");
-        lw__bytes_printf(&out, "]");
+    if (!json->merges_first) {
+        lw__bytes_printf(&out, ", ");
+        tiny_put_json_merges(&out, json);
     }
     lw__bytes_printf(&out, "}}\n");
     return tiny_write_bytes(name, &out);
