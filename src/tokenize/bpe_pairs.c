@@ -19,15 +19,21 @@ void lw__bpe_init(lw__bpe *bpe)
     memset(bpe, 0, sizeof *bpe);
 }
 
-void lw__bpe_clear(lw__bpe *bpe)
+static void wide_reset(lw__bpe *bpe)
 {
-    lw__free(bpe->slots);
+    lw__free(bpe->slots_memory);
     lw__free(bpe->known);
-    lw__free(bpe->ids);
-    lw__free(bpe->quick.memory);
     bpe->slots = NULL;
+    bpe->slots_memory = NULL;
     bpe->known = NULL;
     bpe->slot_count = 0;
+}
+
+void lw__bpe_clear(lw__bpe *bpe)
+{
+    wide_reset(bpe);
+    lw__free(bpe->ids);
+    lw__free(bpe->quick.memory);
     bpe->count = 0;
     bpe->ids = NULL;
     bpe->id_capacity = 0;
@@ -42,44 +48,51 @@ void lw__bpe_reset(lw__bpe *bpe)
 }
 
 /* The slot that holds the key, or the empty one where it would be put. */
-static lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key)
+static lw__pair *slot_of(lw__pair *slots, size_t slot_count, uint64_t key, uint64_t hash)
 {
-    size_t at = (size_t)lw__pair_hash(key) & (slot_count - 1);
+    size_t at = (size_t)hash & (slot_count - 1);
     while (slots[at].key != key && slots[at].key != LW__PAIR_NONE) {
         at = (at + 1) & (slot_count - 1);
     }
     return &slots[at];
 }
 
-static inline uint64_t known_bit(uint64_t key)
+static inline uint64_t known_bit(uint64_t hash)
 {
-    return lw__pair_hash(key) >> (64 - LW__PAIR_KNOWN_BITS);
+    return hash >> (64 - LW__PAIR_KNOWN_BITS);
 }
 
 uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
 {
-    uint64_t bit = known_bit(key);
+    uint64_t hash = lw__pair_wide_hash(key);
+    uint64_t bit = known_bit(hash);
     if (bpe->slot_count == 0 || (bpe->known[bit / 64] >> bit % 64 & 1) == 0) {
         return LW__RANK_NONE;
     }
-    const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    const lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key, hash);
     return slot->key == key ? (uint32_t)slot->rank : LW__RANK_NONE;
 }
 
+/* On huge pages where there are any, as each pair is on another page. */
 static lw_status grow(lw__bpe *bpe, size_t slot_count, lw_error *err)
 {
-    lw__pair *slots = lw__alloc_array(slot_count, sizeof *slots);
-    if (slots == NULL) {
-        return lw__fail_nomem(err, slot_count * sizeof *slots, "merges");
+    size_t bytes = slot_count * sizeof *bpe->slots;
+    void *start = NULL;
+    void *memory = lw__alloc_huge(bytes, &start);
+    if (memory == NULL) {
+        return lw__fail_nomem(err, bytes, "merges");
     }
-    memset(slots, 0xFF, slot_count * sizeof *slots);
+    lw__pair *slots = start;
+    memset(slots, 0xFF, bytes);
     for (size_t i = 0; i < bpe->slot_count; i++) {
-        if (bpe->slots[i].key != LW__PAIR_NONE) {
-            *slot_of(slots, slot_count, bpe->slots[i].key) = bpe->slots[i];
+        uint64_t key = bpe->slots[i].key;
+        if (key != LW__PAIR_NONE) {
+            *slot_of(slots, slot_count, key, lw__pair_wide_hash(key)) = bpe->slots[i];
         }
     }
-    lw__free(bpe->slots);
+    lw__free(bpe->slots_memory);
     bpe->slots = slots;
+    bpe->slots_memory = memory;
     bpe->slot_count = slot_count;
     return LW_OK;
 }
@@ -127,11 +140,13 @@ lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
     }
     LW__TRY(put_id(bpe, merge, err));
     uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
-    lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key);
+    uint64_t hash = lw__pair_wide_hash(key);
+    uint64_t bit = known_bit(hash);
+    lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key, hash);
     bpe->count += slot->key == LW__PAIR_NONE;
     slot->key = key;
     slot->rank = merge->rank;
-    bpe->known[known_bit(key) / 64] |= (uint64_t)1 << known_bit(key) % 64;
+    bpe->known[bit / 64] |= (uint64_t)1 << bit % 64;
     return LW_OK;
 }
 
@@ -198,10 +213,6 @@ lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err)
             lw__pair_wide_rank(bpe, left << 32 | (uint32_t)bpe->byte_ids[i % 256]);
     }
     bpe->quick = quick;
-    lw__free(bpe->slots);
-    lw__free(bpe->known);
-    bpe->slots = NULL;
-    bpe->known = NULL;
-    bpe->slot_count = 0;
+    wide_reset(bpe);
     return LW_OK;
 }

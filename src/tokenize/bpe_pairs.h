@@ -31,6 +31,19 @@ static inline uint64_t lw__pair_filter_bit(uint64_t hash)
     return hash >> (64 - LW__PAIR_FILTER_BITS);
 }
 
+/* Where a pair belongs in the wide slots: in the order of narrow ones, so that all move in turn. */
+static inline uint64_t lw__pair_wide_hash(uint64_t key)
+{
+    return lw__pair_hash((key >> 32) << LW__PAIR_ID_BITS ^ (uint32_t)key);
+}
+
+/* Asks for the wide slot of a pair, once there are any. Compilers drop calls of what does no more. */
+__attribute__((always_inline)) static inline void lw__pair_wide_prefetch(const lw__bpe *bpe,
+                                                                         uint64_t key)
+{
+    __builtin_prefetch(&bpe->slots[lw__pair_wide_hash(key) & (bpe->slot_count - 1)]);
+}
+
 /* The rank of a pair in the wide slots. */
 uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key);
 

@@ -19,6 +19,8 @@
 #include "tokenize/bpe_pairs.h"
 #include "tokenize/settle_by_length.h"
 
+enum { AHEAD = 8 }; /* merges: enough to hide a cache miss, few enough to be there still */
+
 /* How a token is made. */
 typedef struct making {
     uint32_t left;
@@ -77,9 +79,14 @@ static lw_status settling_create(lw__vocab *vocab, lw__bpe *bpe, size_t most_kep
     return settling_fill(s, most_kept, err);
 }
 
+static uint64_t key_of(uint32_t left, uint32_t right)
+{
+    return (uint64_t)left << 32 | right;
+}
+
 static uint32_t rank_of(const settling *s, uint32_t left, uint32_t right)
 {
-    return lw__pair_wide_rank(s->bpe, (uint64_t)left << 32 | right);
+    return lw__pair_wide_rank(s->bpe, key_of(left, right));
 }
 
 static bool is_made(const settling *s, int32_t id)
@@ -138,6 +145,24 @@ static lw_status wait_for_parts(settling *s, const lw__merge *merge, lw_error *e
     return LW_OK;
 }
 
+/* Asks for what the merges behind `at` will look at, which is spread over more memory than a core caches. */
+__attribute__((always_inline)) static inline void look_ahead(const settling *s, size_t at)
+{
+    const lw__vocab *vocab = s->vocab;
+    if (at + 2 * AHEAD < vocab->merge_count) {
+        const lw__merge *merge = &vocab->merges[at + 2 * AHEAD];
+        __builtin_prefetch(&s->makings[merge->id]);
+        __builtin_prefetch(&s->makings[merge->left]);
+        __builtin_prefetch(&s->makings[merge->right]);
+    }
+    if (at + AHEAD < vocab->merge_count) {
+        const lw__merge *merge = &vocab->merges[at + AHEAD];
+        if (!is_made(s, merge->id)) {
+            lw__pair_wide_prefetch(s->bpe, key_of((uint32_t)merge->left, (uint32_t)merge->right));
+        }
+    }
+}
+
 static lw_status offer(settling *s, const lw__merge *merge, lw_error *err)
 {
     if (is_made(s, merge->id)) {
@@ -193,6 +218,7 @@ static lw_status settle_in_order(lw__vocab *vocab, lw__bpe *bpe, bool *is_sound,
     settling *s = NULL;
     lw_status status = settling_create(vocab, bpe, vocab->merge_count, &s, err);
     for (size_t i = 0; i < vocab->merge_count && status == LW_OK && s->is_sound; i++) {
+        look_ahead(s, i);
         status = offer(s, &vocab->merges[i], err);
     }
     if (status == LW_OK) {
