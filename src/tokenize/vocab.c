@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "base/alloc.h"
@@ -263,35 +264,68 @@ static lw_str named_text(const lw__merge_text *merge, size_t which)
     return text;
 }
 
-/*
- * The ids of what some merges name; -1: no such token. Each step of a look-up, the slot, the token and
- * its bytes, is on another cache line: all of them are asked for before any is looked at.
- */
-static void find_named(const lw__vocab *vocab, const lw__merge_text *merges, size_t count,
-                       int32_t *ids)
+/* A text that is looked up among others. */
+typedef struct wanted {
+    lw_str text;
+    uint32_t hash;
+    int32_t id; /* -1: no such token */
+} wanted;
+
+static bool is_same_joined(const lw__merge_text *a, const lw__merge_text *b)
 {
-    uint32_t hashes[MERGES_AT_ONCE * NAMED];
-    size_t mask = vocab->slot_count - 1;
-    for (size_t i = 0; i < count * NAMED; i++) {
-        lw_str text = named_text(&merges[i / NAMED], i % NAMED);
-        hashes[i] = hash_of(text.data, text.bytes);
-        __builtin_prefetch(&vocab->slots[hashes[i] & mask]);
-    }
-    for (size_t i = 0; i < count * NAMED; i++) {
-        ids[i] = vocab->slots[hashes[i] & mask].id;
-        if (ids[i] >= 0) {
-            __builtin_prefetch(&vocab->tokens[ids[i]]);
+    size_t bytes = (size_t)a->left_bytes + a->right_bytes;
+    return bytes == (size_t)b->left_bytes + b->right_bytes && memcmp(a->text, b->text, bytes) == 0;
+}
+
+/*
+ * Lists the texts that some merges name, and where each is in the list. Files that have every split of
+ * a token have them in a row: what these merges give is listed once.
+ */
+static size_t list_named(const lw__merge_text *merges, size_t count, wanted *texts,
+                         uint8_t (*places)[NAMED])
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t which = LEFT; which < JOINED; which++) {
+            texts[listed].text = named_text(&merges[i], which);
+            places[i][which] = (uint8_t)listed++;
+        }
+        if (i > 0 && is_same_joined(&merges[i - 1], &merges[i])) {
+            places[i][JOINED] = places[i - 1][JOINED];
+        } else {
+            texts[listed].text = named_text(&merges[i], JOINED);
+            places[i][JOINED] = (uint8_t)listed++;
         }
     }
-    for (size_t i = 0; i < count * NAMED; i++) {
-        const lw__token *token = ids[i] >= 0 ? &vocab->tokens[ids[i]] : NULL;
+    return listed;
+}
+
+/*
+ * Finds their ids. Each step of a look-up, the slot, the token and its bytes, is on another cache line:
+ * all of them are asked for before any is looked at.
+ */
+static void find_all(const lw__vocab *vocab, wanted *texts, size_t count)
+{
+    size_t mask = vocab->slot_count - 1;
+    for (size_t i = 0; i < count; i++) {
+        texts[i].hash = hash_of(texts[i].text.data, texts[i].text.bytes);
+        __builtin_prefetch(&vocab->slots[texts[i].hash & mask]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        texts[i].id = vocab->slots[texts[i].hash & mask].id;
+        if (texts[i].id >= 0) {
+            __builtin_prefetch(&vocab->tokens[texts[i].id]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const lw__token *token = texts[i].id >= 0 ? &vocab->tokens[texts[i].id] : NULL;
         if (token != NULL && token->bytes > 0) {
             __builtin_prefetch(vocab->pool.data + token->offset);
         }
     }
-    for (size_t i = 0; i < count * NAMED; i++) {
-        lw_str text = named_text(&merges[i / NAMED], i % NAMED);
-        ids[i] = slot_of(vocab, text.data, text.bytes, hashes[i])->id;
+    for (size_t i = 0; i < count; i++) {
+        const lw_str *text = &texts[i].text;
+        texts[i].id = slot_of(vocab, text->data, text->bytes, texts[i].hash)->id;
     }
 }
 
@@ -306,18 +340,18 @@ static lw_status no_such_token(const lw__merge_text *merge, const char *which,
                           which);
 }
 
-static lw_status put_named(lw__vocab *vocab, const lw__merge_text *merge, const int32_t *ids,
-                           const lw__place *place, lw_error *err)
+static lw_status put_named(lw__vocab *vocab, const lw__merge_text *merge, const wanted *texts,
+                           const uint8_t *places, const lw__place *place, lw_error *err)
 {
     static const char *const which[NAMED] = {"the first", "the second", "what they give"};
     for (size_t i = 0; i < NAMED; i++) {
-        if (ids[i] < 0) {
+        if (texts[places[i]].id < 0) {
             return no_such_token(merge, which[i], place, err);
         }
     }
-    lw__merge put = {.left = ids[LEFT],
-                     .right = ids[RIGHT],
-                     .id = ids[JOINED],
+    lw__merge put = {.left = texts[places[LEFT]].id,
+                     .right = texts[places[RIGHT]].id,
+                     .id = texts[places[JOINED]].id,
                      .rank = (uint32_t)vocab->merge_count};
     return lw__vocab_push_merge(vocab, &put, err);
 }
@@ -325,15 +359,16 @@ static lw_status put_named(lw__vocab *vocab, const lw__merge_text *merge, const 
 lw_status lw__vocab_put_merges(lw__vocab *vocab, const lw__merge_text *merges, size_t count,
                                lw__place *place, lw_error *err)
 {
-    int32_t ids[MERGES_AT_ONCE * NAMED];
+    wanted texts[MERGES_AT_ONCE * NAMED];
+    uint8_t places[MERGES_AT_ONCE][NAMED];
     if (count > 0 && vocab->slot_count == 0) {
         return no_such_token(merges, "the first", place, err);
     }
     for (size_t done = 0; done < count; done += MERGES_AT_ONCE) {
         size_t now = count - done < MERGES_AT_ONCE ? count - done : MERGES_AT_ONCE;
-        find_named(vocab, merges + done, now, ids);
+        find_all(vocab, texts, list_named(merges + done, now, texts, places));
         for (size_t i = 0; i < now; i++, place->at++) {
-            LW__TRY(put_named(vocab, &merges[done + i], ids + i * NAMED, place, err));
+            LW__TRY(put_named(vocab, &merges[done + i], texts, places[i], place, err));
         }
     }
     return LW_OK;
