@@ -3,6 +3,7 @@
 #include "base/os.h"
 
 #include <sched.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -40,6 +41,20 @@ size_t lw__os_processors(void)
 size_t lw__os_page_bytes(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void lw__os_prefer_huge(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    size_t before = (size_t)(-(uintptr_t)memory) % LW__OS_HUGE_BYTES;
+    size_t whole = bytes < before ? 0 : (bytes - before) / LW__OS_HUGE_BYTES * LW__OS_HUGE_BYTES;
+    if (whole > 0) {
+        (void)madvise((char *)memory + before, whole, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 /* Small pages that the heap had in use before would stay small, so they are given back first. */

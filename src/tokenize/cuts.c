@@ -75,6 +75,10 @@ static uint32_t name_before(const unsigned char *text, size_t at)
 static void join_token(lw__cuts *cuts, const unsigned char *text, size_t bytes)
 {
     for (size_t at = 1; at < bytes; at++) {
+        if ((text[at - 1] | text[at]) < 0x80) { /* most are, and name themselves */
+            join(cuts, text[at - 1], text[at]);
+            continue;
+        }
         if (follows(text[at])) {
             continue;
         }

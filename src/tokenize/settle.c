@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "tokenize/bpe_pairs.h"
 #include "tokenize/settle_by_length.h"
 
@@ -49,6 +50,7 @@ static lw_status settling_fill(settling *s, size_t most_kept, lw_error *err)
         return lw__fail_nomem(err, limit * sizeof *s->makings + most_kept * sizeof *s->kept,
                               "merges");
     }
+    lw__os_prefer_huge(s->kept, most_kept * sizeof *s->kept);
     for (size_t byte = 0; byte < 256; byte++) {
         s->makings[s->bpe->byte_ids[byte]].order = 1;
     }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "base/os_file.h"
 
 #define FIRST_SLOTS       1024              /* of the index by bytes; a power of two */
@@ -83,6 +84,7 @@ static lw_status array_reserve(void **items, size_t *capacity, size_t count, siz
     if (grown == NULL) {
         return lw__fail_nomem(err, wanted * item_bytes, "a vocabulary");
     }
+    lw__os_prefer_huge((char *)grown + *capacity * item_bytes, (wanted - *capacity) * item_bytes);
     *items = grown;
     *capacity = wanted;
     return LW_OK;
@@ -144,6 +146,7 @@ static lw_status index_grow(lw__vocab *vocab, lw_error *err)
     if (slots == NULL) {
         return lw__fail_nomem(err, slot_count * sizeof *slots, "a vocabulary");
     }
+    lw__os_prefer_huge(slots, slot_count * sizeof *slots);
     memset(slots, 0xFF, slot_count * sizeof *slots);
     for (size_t i = 0; i < old_count; i++) {
         size_t at = old[i].hash & (slot_count - 1);
