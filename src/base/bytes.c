@@ -60,7 +60,9 @@ void lw__bytes_put(lw__bytes *bytes, const void *data, size_t count)
 
 void lw__bytes_put_u8(lw__bytes *bytes, uint8_t value)
 {
-    lw__bytes_put(bytes, &value, 1);
+    if (lw__bytes_reserve(bytes, 1)) {
+        bytes->data[bytes->count++] = value;
+    }
 }
 
 static void put_low_bytes(lw__bytes *bytes, uint64_t value, size_t count)
@@ -84,14 +86,14 @@ void lw__bytes_put_u64le(lw__bytes *bytes, uint64_t value)
 
 void lw__bytes_put_varint(lw__bytes *bytes, uint64_t value)
 {
-    unsigned char coded[VARINT_BYTES];
-    size_t count = 0;
+    if (!lw__bytes_reserve(bytes, VARINT_BYTES)) {
+        return;
+    }
     while (value >= 0x80) {
-        coded[count++] = (unsigned char)(value | 0x80);
+        bytes->data[bytes->count++] = (unsigned char)(value | 0x80);
         value >>= 7;
     }
-    coded[count++] = (unsigned char)value;
-    lw__bytes_put(bytes, coded, count);
+    bytes->data[bytes->count++] = (unsigned char)value;
 }
 
 void lw__bytes_put_signed(lw__bytes *bytes, int64_t value)

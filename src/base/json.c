@@ -58,38 +58,37 @@ void lw__json_open(lw__json *json, void *bytes, size_t count)
     json->end = json->begin + (bytes == NULL ? 0 : count);
 }
 
-lw__json_type lw__json_peek(lw__json *json)
+/* By the first byte of a value; LW__JSON_NONE for one that starts none. */
+static const unsigned char types[256] = {
+    ['n'] = LW__JSON_NULL,   ['f'] = LW__JSON_FALSE,  ['t'] = LW__JSON_TRUE,
+    ['"'] = LW__JSON_STRING, ['['] = LW__JSON_ARRAY,  ['{'] = LW__JSON_OBJECT,
+    ['-'] = LW__JSON_NUMBER, ['0'] = LW__JSON_NUMBER, ['1'] = LW__JSON_NUMBER,
+    ['2'] = LW__JSON_NUMBER, ['3'] = LW__JSON_NUMBER, ['4'] = LW__JSON_NUMBER,
+    ['5'] = LW__JSON_NUMBER, ['6'] = LW__JSON_NUMBER, ['7'] = LW__JSON_NUMBER,
+    ['8'] = LW__JSON_NUMBER, ['9'] = LW__JSON_NUMBER,
+};
+
+static inline lw__json_type peek(lw__json *json)
 {
     int c = next_byte(json);
-    switch (c) {
-    case -1:
+    if (c < 0) {
         return LW__JSON_NONE;
-    case 'n':
-        return LW__JSON_NULL;
-    case 'f':
-        return LW__JSON_FALSE;
-    case 't':
-        return LW__JSON_TRUE;
-    case '"':
-        return LW__JSON_STRING;
-    case '[':
-        return LW__JSON_ARRAY;
-    case '{':
-        return LW__JSON_OBJECT;
-    default:
-        break;
     }
-    if (c == '-' || (c >= '0' && c <= '9')) {
-        return LW__JSON_NUMBER;
+    if (types[c] == LW__JSON_NONE) {
+        lw__json_fail(json, json->at, "a byte that starts no value, expected a value");
     }
-    lw__json_fail(json, json->at, "a byte that starts no value, expected a value");
-    return LW__JSON_NONE;
+    return (lw__json_type)types[c];
+}
+
+lw__json_type lw__json_peek(lw__json *json)
+{
+    return peek(json);
 }
 
 /* Faults unless the next value is of the type. */
-static bool demand(lw__json *json, lw__json_type type, const char *fault)
+static inline bool demand(lw__json *json, lw__json_type type, const char *fault)
 {
-    if (lw__json_peek(json) == type) {
+    if (peek(json) == type) {
         return true;
     }
     lw__json_fail(json, json->at,

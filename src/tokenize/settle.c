@@ -100,16 +100,14 @@ static bool is_made(const settling *s, int32_t id)
  * Whether two tokens side by side stay apart while their bytes are merged. Going back in time, the
  * one that was made last is taken apart; what then meets at the boundary must not merge before.
  * Merges of one rank go from left to right, so one across the boundary comes before one behind it.
+ * The two themselves have no rank: what they give is not made yet.
  */
 static bool stays_apart(const settling *s, uint32_t left, uint32_t right)
 {
-    uint32_t limit = LW__RANK_NONE;
     for (;;) {
+        uint32_t limit = 0;
         const making *first = &s->makings[left];
         const making *second = &s->makings[right];
-        if (rank_of(s, left, right) < limit) {
-            return false;
-        }
         if (first->order > second->order) {
             limit = first->order - 2;
             left = first->right;
@@ -118,6 +116,9 @@ static bool stays_apart(const settling *s, uint32_t left, uint32_t right)
             right = second->left;
         } else {
             return true;
+        }
+        if (rank_of(s, left, right) < limit) {
+            return false;
         }
     }
 }
@@ -152,16 +153,13 @@ __attribute__((always_inline)) static inline void look_ahead(const settling *s, 
 {
     const lw__vocab *vocab = s->vocab;
     if (at + 2 * AHEAD < vocab->merge_count) {
-        const lw__merge *merge = &vocab->merges[at + 2 * AHEAD];
-        __builtin_prefetch(&s->makings[merge->id]);
+        __builtin_prefetch(&s->makings[vocab->merges[at + 2 * AHEAD].id]);
+    }
+    if (at + AHEAD < vocab->merge_count && !is_made(s, vocab->merges[at + AHEAD].id)) {
+        const lw__merge *merge = &vocab->merges[at + AHEAD];
         __builtin_prefetch(&s->makings[merge->left]);
         __builtin_prefetch(&s->makings[merge->right]);
-    }
-    if (at + AHEAD < vocab->merge_count) {
-        const lw__merge *merge = &vocab->merges[at + AHEAD];
-        if (!is_made(s, merge->id)) {
-            lw__pair_wide_prefetch(s->bpe, key_of((uint32_t)merge->left, (uint32_t)merge->right));
-        }
+        lw__pair_wide_prefetch(s->bpe, key_of((uint32_t)merge->left, (uint32_t)merge->right));
     }
 }
 
