@@ -48,6 +48,7 @@ typedef struct lw__bpe {
     int32_t *ids; /* what the merge of a rank becomes */
     size_t id_capacity;
     uint32_t highest_rank;
+    uint32_t highest_part; /* the highest id of a part */
     int32_t byte_ids[256];
     lw__bpe_quick quick;
 } lw__bpe;

@@ -38,6 +38,7 @@ void lw__bpe_clear(lw__bpe *bpe)
     bpe->ids = NULL;
     bpe->id_capacity = 0;
     bpe->highest_rank = 0;
+    bpe->highest_part = 0;
     memset(&bpe->quick, 0, sizeof bpe->quick);
 }
 
@@ -139,7 +140,11 @@ lw_status lw__bpe_put(lw__bpe *bpe, const lw__merge *merge, lw_error *err)
         LW__TRY(lw__bpe_reserve(bpe, bpe->count + 1, err));
     }
     LW__TRY(put_id(bpe, merge, err));
-    uint64_t key = (uint64_t)(uint32_t)merge->left << 32 | (uint32_t)merge->right;
+    uint32_t left = (uint32_t)merge->left;
+    uint32_t right = (uint32_t)merge->right;
+    uint32_t higher = left > right ? left : right;
+    bpe->highest_part = higher > bpe->highest_part ? higher : bpe->highest_part;
+    uint64_t key = (uint64_t)left << 32 | right;
     uint64_t hash = lw__pair_wide_hash(key);
     uint64_t bit = known_bit(hash);
     lw__pair *slot = slot_of(bpe->slots, bpe->slot_count, key, hash);
@@ -185,14 +190,8 @@ static void quick_put(lw__bpe_quick *quick, const lw__pair *pair)
 /* Whether all ids and ranks fit a narrow slot, and none could be taken for an empty one. */
 static bool is_narrow(const lw__bpe *bpe)
 {
-    for (size_t i = 0; i < bpe->slot_count; i++) {
-        uint64_t key = bpe->slots[i].key;
-        if (key != LW__PAIR_NONE && (key >> 32 >= (1u << LW__PAIR_ID_BITS) - 1 ||
-                                     (uint32_t)key >= (1u << LW__PAIR_ID_BITS) - 1)) {
-            return false;
-        }
-    }
-    return bpe->highest_rank < (1u << LW__PAIR_RANK_BITS) - 1;
+    return bpe->highest_part < (1u << LW__PAIR_ID_BITS) - 1 &&
+           bpe->highest_rank < (1u << LW__PAIR_RANK_BITS) - 1;
 }
 
 lw_status lw__bpe_finish(lw__bpe *bpe, lw_error *err)

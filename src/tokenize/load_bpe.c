@@ -148,7 +148,9 @@ static lw_status load_files(lw__vocab *vocab, const char *ids_path, const char *
 {
     vocab->path = ids_path;
     LW__TRY(lw__vocab_read(ids_path, file, err));
+    LW__TRY(lw__vocab_expect(vocab, file->count, err));
     LW__TRY(put_ids(vocab, file, err));
+    LW__TRY(lw__vocab_expect_merges(vocab, err));
     file->count = 0;
     LW__TRY(lw__vocab_read(merges_path, file, err));
     LW__TRY(put_merges(vocab, merges_path, file, err));

@@ -340,6 +340,7 @@ static lw_status load(lw__vocab *vocab, lw__bytes *file, document *found, lw_err
 {
     LW__TRY(lw__load_json_read(vocab->path, file, err));
     LW__TRY(find_kind(vocab, file, err));
+    LW__TRY(lw__vocab_expect(vocab, file->count, err));
     lw__json json;
     lw__json_open(&json, file->data, file->count);
     if (lw__json_enter(&json, '{')) {

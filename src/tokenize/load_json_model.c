@@ -80,6 +80,7 @@ static lw_status read_merges(lw__vocab *vocab, lw__json *json, lw_error *err)
     if (!lw__json_enter(json, '[')) {
         return LW_OK;
     }
+    LW__TRY(lw__vocab_expect_merges(vocab, err));
     lw__load_merges loading;
     lw__place first = {.path = vocab->path, .unit = "merge"};
     lw__load_merges_init(&loading, vocab, &first);

@@ -150,6 +150,9 @@ lw_status lw__load_tiktoken(lw__vocab *vocab, const char *pattern, lw_error *err
     lw__bytes_init(&file);
     lw_status status = lw__vocab_read(vocab->path, &file, err);
     if (status == LW_OK) {
+        status = lw__vocab_expect(vocab, file.count, err);
+    }
+    if (status == LW_OK) {
         status = put_lines(vocab, &file, err);
     }
     lw__bytes_reset(&file);

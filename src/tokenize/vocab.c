@@ -15,9 +15,12 @@
 #include "base/os.h"
 #include "base/os_file.h"
 
-#define FIRST_SLOTS       1024              /* of the index by bytes; a power of two */
-#define MERGES_AT_ONCE    32                /* whose tokens are looked up together */
-#define SHOWN_BYTES       48                /* of a token in a message */
+#define FIRST_SLOTS       1024 /* of the index by bytes; a power of two */
+#define MERGES_AT_ONCE    32   /* whose tokens are looked up together */
+#define EXPECTED_BYTES    32   /* of a file for each token */
+#define EXPECTED_SHARE    8    /* of a file is the bytes of tokens: one part in so many */
+#define EXPECTED_MERGES   2    /* for each token */
+#define SHOWN_BYTES       48   /* of a token in a message */
 #define FILE_LIMIT        ((size_t)1 << 30) /* no vocabulary file is larger */
 #define TOKEN_BYTES_LIMIT ((size_t)1 << 24) /* no token is longer */
 
@@ -25,7 +28,7 @@ void lw__vocab_reset(lw__vocab *vocab)
 {
     lw__bytes_reset(&vocab->pool);
     lw__free(vocab->tokens);
-    lw__free(vocab->slots);
+    lw__free(vocab->slots_memory);
     lw__free(vocab->merges);
     lw__free(vocab->added);
     lw__piece_rules_reset(&vocab->pieces);
@@ -137,16 +140,30 @@ int32_t lw__vocab_find_added(const lw__vocab *vocab, lw_str text)
     return -1;
 }
 
+/* Large ones on huge pages where there are any, as each token is on another page. */
+static lw__slot *slots_create(size_t slot_count, void **memory)
+{
+    size_t bytes = slot_count * sizeof(lw__slot);
+    void *start = NULL;
+    if (bytes < LW__OS_HUGE_BYTES) {
+        *memory = lw__alloc(bytes);
+        start = *memory;
+    } else {
+        *memory = lw__alloc_huge(bytes, &start);
+    }
+    return start;
+}
+
 static lw_status index_grow(lw__vocab *vocab, lw_error *err)
 {
     size_t old_count = vocab->slot_count;
-    lw__slot *old = vocab->slots;
+    const lw__slot *old = vocab->slots;
     size_t slot_count = old_count == 0 ? FIRST_SLOTS : old_count * 2;
-    lw__slot *slots = lw__alloc_array(slot_count, sizeof *slots);
+    void *memory = NULL;
+    lw__slot *slots = slots_create(slot_count, &memory);
     if (slots == NULL) {
         return lw__fail_nomem(err, slot_count * sizeof *slots, "a vocabulary");
     }
-    lw__os_prefer_huge(slots, slot_count * sizeof *slots);
     memset(slots, 0xFF, slot_count * sizeof *slots);
     for (size_t i = 0; i < old_count; i++) {
         size_t at = old[i].hash & (slot_count - 1);
@@ -155,10 +172,20 @@ static lw_status index_grow(lw__vocab *vocab, lw_error *err)
         }
         slots[at] = old[i].id >= 0 ? old[i] : slots[at];
     }
+    lw__free(vocab->slots_memory);
     vocab->slots = slots;
+    vocab->slots_memory = memory;
     vocab->slot_count = slot_count;
-    lw__free(old);
     return LW_OK;
+}
+
+/* Room for so many tokens, which may be none. */
+static lw_status tokens_expect(lw__vocab *vocab, size_t count, lw_error *err)
+{
+    void *tokens = vocab->tokens;
+    lw_status status = array_reserve(&tokens, &vocab->capacity, count, sizeof *vocab->tokens, err);
+    vocab->tokens = tokens;
+    return status;
 }
 
 static lw_status tokens_reserve(lw__vocab *vocab, size_t limit, lw_error *err)
@@ -166,14 +193,19 @@ static lw_status tokens_reserve(lw__vocab *vocab, size_t limit, lw_error *err)
     if (limit <= vocab->limit) {
         return LW_OK;
     }
-    void *tokens = vocab->tokens;
-    lw_status status = array_reserve(&tokens, &vocab->capacity, limit, sizeof *vocab->tokens, err);
-    vocab->tokens = tokens;
-    if (status == LW_OK) {
-        memset(vocab->tokens + vocab->limit, 0, (limit - vocab->limit) * sizeof *vocab->tokens);
-        vocab->limit = limit;
-    }
-    return status;
+    LW__TRY(tokens_expect(vocab, limit, err));
+    memset(vocab->tokens + vocab->limit, 0, (limit - vocab->limit) * sizeof *vocab->tokens);
+    vocab->limit = limit;
+    return LW_OK;
+}
+
+lw_status lw__vocab_expect(lw__vocab *vocab, size_t file_bytes, lw_error *err)
+{
+    size_t tokens = file_bytes / EXPECTED_BYTES;
+    LW__TRY(tokens_expect(vocab, tokens < LW__VOCAB_LIMIT ? tokens : LW__VOCAB_LIMIT, err));
+    return lw__bytes_reserve(&vocab->pool, file_bytes / EXPECTED_SHARE)
+               ? LW_OK
+               : lw__fail_nomem(err, file_bytes / EXPECTED_SHARE, "a vocabulary");
 }
 
 lw_status lw__vocab_put_aside(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
@@ -239,16 +271,25 @@ lw_status lw__vocab_put_added(lw__vocab *vocab, const lw__added *added, lw_error
     return status;
 }
 
-lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_error *err)
+static lw_status merges_reserve(lw__vocab *vocab, size_t count, lw_error *err)
 {
     void *items = vocab->merges;
-    lw_status status = array_reserve(&items, &vocab->merge_capacity, vocab->merge_count + 1,
-                                     sizeof *vocab->merges, err);
+    lw_status status =
+        array_reserve(&items, &vocab->merge_capacity, count, sizeof *vocab->merges, err);
     vocab->merges = items;
-    if (status == LW_OK) {
-        vocab->merges[vocab->merge_count++] = *merge;
-    }
     return status;
+}
+
+lw_status lw__vocab_expect_merges(lw__vocab *vocab, lw_error *err)
+{
+    return merges_reserve(vocab, vocab->model_count * EXPECTED_MERGES, err);
+}
+
+lw_status lw__vocab_push_merge(lw__vocab *vocab, const lw__merge *merge, lw_error *err)
+{
+    LW__TRY(merges_reserve(vocab, vocab->merge_count + 1, err));
+    vocab->merges[vocab->merge_count++] = *merge;
+    return LW_OK;
 }
 
 /* ---- merges ---- */

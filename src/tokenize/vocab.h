@@ -69,7 +69,8 @@ typedef struct lw__vocab {
     size_t limit;      /* one more than the largest id */
     size_t capacity;
 
-    lw__slot *slots; /* the model's tokens by hash of their bytes */
+    lw__slot *slots;    /* the model's tokens by hash of their bytes */
+    void *slots_memory; /* what they lie in */
     size_t slot_count;
     size_t model_count; /* the model's tokens: those that are not only added */
 
@@ -103,6 +104,11 @@ lw_status lw__vocab_fail(lw_error *err, lw_status status, const lw__place *place
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Bytes of a token to show in a message: a whole number of characters, not too many. */
 int lw__vocab_shown(lw_str text);
+
+/* Room at once for what a file of so many bytes mostly has; what is not used is never touched. */
+lw_status lw__vocab_expect(lw__vocab *vocab, size_t file_bytes, lw_error *err);
+/* The same for merges, once the tokens are there. */
+lw_status lw__vocab_expect_merges(lw__vocab *vocab, lw_error *err);
 
 /* Adds a token of the model. An id or bytes that are there already are an error at `place`. */
 lw_status lw__vocab_put(lw__vocab *vocab, int64_t id, lw_str text, const lw__place *place,
