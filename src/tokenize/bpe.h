@@ -41,8 +41,8 @@ typedef struct lw__bpe_quick {
 
 typedef struct lw__bpe {
     lw__pair *slots;    /* a power of two of them, at most half in use */
-    void *slots_memory; /* what they lie in */
     uint64_t *known;    /* bits by hash of the pairs in the slots */
+    void *slots_memory; /* what both lie in */
     size_t slot_count;
     size_t count;
     int32_t *ids; /* what the merge of a rank becomes */

@@ -22,10 +22,9 @@ void lw__bpe_init(lw__bpe *bpe)
 static void wide_reset(lw__bpe *bpe)
 {
     lw__free(bpe->slots_memory);
-    lw__free(bpe->known);
     bpe->slots = NULL;
-    bpe->slots_memory = NULL;
     bpe->known = NULL;
+    bpe->slots_memory = NULL;
     bpe->slot_count = 0;
 }
 
@@ -77,22 +76,28 @@ uint32_t lw__pair_wide_rank(const lw__bpe *bpe, uint64_t key)
 /* On huge pages where there are any, as each pair is on another page. */
 static lw_status grow(lw__bpe *bpe, size_t slot_count, lw_error *err)
 {
-    size_t bytes = slot_count * sizeof *bpe->slots;
+    size_t known_bytes = KNOWN_WORDS * sizeof *bpe->known;
+    size_t bytes = slot_count * sizeof *bpe->slots + known_bytes;
     void *start = NULL;
     void *memory = lw__alloc_huge(bytes, &start);
     if (memory == NULL) {
         return lw__fail_nomem(err, bytes, "merges");
     }
     lw__pair *slots = start;
-    memset(slots, 0xFF, bytes);
+    uint64_t *known = (void *)(slots + slot_count);
+    memset(slots, 0xFF, slot_count * sizeof *slots);
     for (size_t i = 0; i < bpe->slot_count; i++) {
         uint64_t key = bpe->slots[i].key;
         if (key != LW__PAIR_NONE) {
             *slot_of(slots, slot_count, key, lw__pair_wide_hash(key)) = bpe->slots[i];
         }
     }
+    if (bpe->known != NULL) {
+        memcpy(known, bpe->known, known_bytes);
+    }
     lw__free(bpe->slots_memory);
     bpe->slots = slots;
+    bpe->known = known;
     bpe->slots_memory = memory;
     bpe->slot_count = slot_count;
     return LW_OK;
@@ -103,12 +108,6 @@ lw_status lw__bpe_reserve(lw__bpe *bpe, size_t count, lw_error *err)
     size_t slot_count = FIRST_SLOTS;
     while (slot_count < count * 2) {
         slot_count *= 2;
-    }
-    if (bpe->known == NULL) {
-        bpe->known = lw__alloc_zero(KNOWN_WORDS, sizeof *bpe->known);
-    }
-    if (bpe->known == NULL) {
-        return lw__fail_nomem(err, KNOWN_WORDS * sizeof *bpe->known, "merges");
     }
     return slot_count > bpe->slot_count ? grow(bpe, slot_count, err) : LW_OK;
 }
