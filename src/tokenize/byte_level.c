@@ -12,19 +12,17 @@
 
 #define GROUP 32 /* tokens put together */
 
-/* The byte that a code point from U+0080 on stands for; -1 when it is not of the alphabet. */
+/*
+ * The byte that a code point from U+0080 on stands for; -1 when it is not of the alphabet. Which of the
+ * two ranges it is in is not branched on: in the bytes of one character that changes all the time.
+ */
 static inline int byte_of(uint32_t code)
 {
-    if (code >= 0x100 && code <= 0x120) {
-        return (int)(code - 0x100); /* 00-20 */
+    if (code < 0xA1 || code > 0x143 || code == 0xAD) {
+        return -1;
     }
-    if (code >= 0xA1 && code <= 0xFF && code != 0xAD) {
-        return (int)code;
-    }
-    if (code >= 0x121 && code <= 0x142) {
-        return (int)(code - 0x121 + 0x7F); /* 7F-A0 */
-    }
-    return code == 0x143 ? 0xAD : -1;
+    uint32_t is_late = code >= 0x121; /* 7F-A0; before it are A1-FF, but for AD, and 00-20 */
+    return code == 0x143 ? 0xAD : (int)((code & 0xFF) + is_late * (0x7F - 0x21));
 }
 
 uint32_t lw__byte_level_code(unsigned char byte)
