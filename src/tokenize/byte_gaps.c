@@ -7,6 +7,7 @@
 #include "tokenize/entry_ids.h"
 
 _Static_assert(LW__BPE_SHORT >= LW__CACHE_KEY_BYTES, "pieces of gaps are short");
+_Static_assert(LW__BPE_SHORT % LW__KEPT_STEP == 0, "the ids of a gap are whole steps");
 
 void lw__gaps_leave(lw__byte_pieces *pieces, const lw__gap_piece *piece, lw__arena *arena)
 {

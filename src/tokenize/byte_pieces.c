@@ -13,6 +13,7 @@
 _Static_assert(LW__PIECE_BATCH >= LW__BLOCK_ROOM, "a walk needs so much room");
 _Static_assert(LW__VOCAB_LIMIT <= 1 << 24, "the cache keeps a count above 24 bits of an id");
 _Static_assert(LW__WIDE_BYTES *LW__PIECES_GROWTH <= LW__LONG_CACHE_KEPT, "ids of an entry fit");
+_Static_assert(LW__KEPT_STEP <= LW__WIDE_IDS, "the room behind a batch is that of a step");
 
 #define PARTS 24 /* of a piece, looked up at a time */
 

@@ -37,7 +37,7 @@ static inline size_t lw__entry_copy(const uint32_t *ids, size_t room, int32_t *o
 
 /*
  * Puts all places of the entry, and counts those that are used; false as in lw__entry_put_kept.
- * What lies behind the ids in `out` may be overwritten, up to `room` of them.
+ * What lies behind the ids in `out` may be overwritten: less than `room` or LW__KEPT_STEP places.
  */
 static inline bool lw__entry_put(const lw__long_cache *kept, uint32_t *ids, size_t room,
                                  int32_t **out)
